@@ -1,4 +1,8 @@
-"""Figures of the closed forms; the only module of the model that imports matplotlib, and only when it draws."""
+"""The look of figures, how they are written, and those of closed forms; matplotlib is imported when something is drawn.
+
+Curves differ in colour, mark and line, so that colour-blind readers and printers tell them apart: the palette of Okabe
+and Ito (https://jfly.uni-koeln.de/color), without yellow, which is too faint on white.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,14 +20,20 @@ from capsmodel._files import atomic_writer, file_to_write
 from capsmodel.checks import ParameterError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from capsmodel.coding.optimal_unit import DelayCurve
 from capsmodel.coding.paths.unit_choice import UnitCorners
 
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+_CURVES = (*COLOURS, "#000000")
+_MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_LINES = ("-", "--", "-.", ":")
 TITLE_CHARACTERS = 54
 """Characters of a title in a line above a figure of the default width."""
 
+_PANEL_CHARACTERS, _MOST_SLANTED = 40, 14
 _MISSING = "drawing needs matplotlib: pip install matplotlib"
 
 
@@ -66,6 +76,55 @@ def new_figure(*, width_in: float = 6.4, height_in: float = 4.0) -> Figure:
     return Figure(figsize=(width_in, height_in), layout="constrained")
 
 
+def look(number: int) -> dict[str, Any]:
+    """Return colour, mark and line of a curve by its number, as ``plot`` and ``errorbar`` take them; 28 differ.
+
+    Examples
+    --------
+    >>> len({(look(number)["color"], look(number)["linestyle"]) for number in range(28)})
+    28
+    """
+    kinds = {"color": _CURVES, "marker": _MARKS, "linestyle": _LINES}
+    return {name: values[number % len(values)] for name, values in kinds.items()}
+
+
+def legend_below(figure: Figure, *, left_out: str = "") -> None:
+    """Add a legend below all panels: each label once, in as many columns as its longest label lets fit.
+
+    There is none if `left_out` is the only label.
+    """
+    handles: dict[str, Any] = {}
+    for axes in figure.axes:
+        handles |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    if handles and set(handles) != {left_out}:
+        fit = int(figure.get_figwidth() / (0.6 + 0.085 * max(map(len, handles))))
+        columns = max(1, min(6, fit, len(handles)))
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns, frameon=False)
+
+
+def name_places(axes: Axes, places: Sequence[float], names: Sequence[str]) -> None:
+    """Write names at places of the horizontal axis; slanted where they would touch each other side by side.
+
+    Notes
+    -----
+    A panel of a study is about 40 characters wide.
+    """
+    axes.set_xticks(list(places), list(names))
+    if len(names) * (max(map(len, names), default=0) + 2) > _PANEL_CHARACTERS:
+        upright = len(names) > _MOST_SLANTED
+        axes.tick_params(axis="x", labelrotation=90 if upright else 45)
+        for label in axes.get_xticklabels():
+            label.set(ha="center" if upright else "right", rotation_mode="default" if upright else "anchor")
+
+
+def plain_numbers(axes: Axes) -> None:
+    """Write 0.1 and 20 on a horizontal axis with a logarithmic scale, in place of powers of ten."""
+    from matplotlib.ticker import LogFormatter
+
+    axes.xaxis.set_major_formatter(LogFormatter())
+    axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
+
+
 def check_figure_path(path: Path) -> None:
     """Find out before the work whether a figure can be written to `path`.
 
@@ -102,6 +161,13 @@ def save_figure(figure: Figure, path: Path) -> None:
     check_figure_path(path)
     with atomic_writer(path) as file:
         figure.savefig(file, dpi=150, format=path.suffix.lower().lstrip("."))
+
+
+def saved(figure: Figure, path: str | Path | None) -> Figure:
+    """Return `figure`, written to `path` if there is one (:func:`save_figure`)."""
+    if path is not None:
+        save_figure(figure, Path(path))
+    return figure
 
 
 def svg_bytes(figure: Figure) -> bytes:

@@ -12,9 +12,9 @@ from capsim import schemes as all_schemes
 from capsim.protocols.registry import NICS
 from capsim.roles.catalogue import Parameter, components, parameters, parts_of
 from capsim.roles.hooks import ROLES
-from capsmodel.cli.shared.numbers import quantity, size_text
 from capsmodel.cli.shared.output import AS_TEXT, Output, explain, print_table, say, without_markup
 from capsmodel.cli.shared.table import Column
+from capsmodel.experiments.number_texts import quantity, size_text
 from capsmodel.workloads.catalogue import FlowSizes, load_workload, workload_names, workload_source
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 

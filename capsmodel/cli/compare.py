@@ -7,31 +7,30 @@ import pandas as pd
 import tomli_w
 from cyclopts import Parameter
 
-from capsim import Compared, Result, Scenario
+from capsim import Compared, Scenario
 from capsim import compare as compare_schemes
 from capsim import scheme as find
 from capsim.protocols.registry import named_schemes
 from capsim.results.fct import fct_by_size
 from capsim.results.files import check_entries
 from capsim.results.load_record import offered_line
+from capsim.results.plots import plot_cdf
 from capsim.scenario.scenario import Comparison
-from capsim.study.scheme_runs import SHOWN_METRICS, result_name
-from capsmodel._files import check_writable
+from capsim.study.scheme_runs import SHOWN_METRICS
+from capsmodel._files import check_writable, file_to_write
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.machines import ALL_CORES, Machines
-from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.shared.options import MaybeCount
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import (
-    draw_comparison,
-    draw_fct_cdf,
     mean_above_p99,
     metric_rows,
     missing_ratios,
     records,
 )
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
-from capsmodel.plotting import can_draw, save_figure
+from capsmodel.experiments.number_texts import number
+from capsmodel.plotting import can_draw, check_figure_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +60,8 @@ def compare(
     options: ScenarioOptions | None = None,
     machines: Machines = ALL_CORES,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    flows_csv: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     write: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
 ) -> None:
@@ -84,6 +85,10 @@ def compare(
         compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
     out
         Folder DIR for tables, figures and the scenario; DIR/results keeps the flows of each run.
+    plot
+        File for a picture of the means with their intervals (.pdf, .png or .svg).
+    flows_csv
+        CSV file for the flows of all runs, with scheme and seed; they are read from DIR, so give --out.
     write
         Write the comparison as a study to FILE, for capsmodel study, and run nothing.
     """
@@ -96,13 +101,20 @@ def compare(
         write_whole(write, _as_study(chosen, names, replicates, engine))
         say(f"wrote {write}: capsmodel study {write}")
         return
+    if plot is not None:
+        check_figure_path(plot)
+    if flows_csv is not None:
+        require(out is not None, "--flows-csv: the flows of all runs are kept in DIR: give --out DIR")
+        check_writable(file_to_write(flows_csv).parent)
     if out is not None:
         check_entries(out, made_of=FILES)
         check_writable(out)
     compared = _run(chosen, names, replicates, engine, machines, out)
     try:
         if out is not None:
-            _save(compared, chosen, out)
+            _save(compared, chosen, out, flows_csv)
+        if plot is not None:
+            compared.plot(plot)
     finally:  # a disk that is full by now takes the files, not the figures
         _print(compared, chosen, replicates, output)
     if out is not None and output.is_text:
@@ -188,32 +200,17 @@ def _totals_line(compared: Compared) -> str:
     )
 
 
-def _save(compared: Compared, scenario: Scenario, out: Path) -> None:
-    flows = {name: _flows_of(name, compared, out) for name in compared.schemes}
+def _save(compared: Compared, scenario: Scenario, out: Path, flows_csv: Path | None) -> None:
+    flows = {name: compared.flows(name) for name in compared.schemes}
     if can_draw():
-        save_figure(draw_comparison(compared), out / "compare.png")
-        save_figure(draw_fct_cdf(flows), out / "fct_cdf.png")
+        compared.plot(out / "compare.png")
+        plot_cdf(flows, out / "fct_cdf.png")
     by_size = pd.concat([fct_by_size(table).assign(scheme=name) for name, table in flows.items()])
-    tables = {"runs.csv": compared.runs, "table.csv": compared.table(SHOWN_METRICS)}
-    tables["by_size.csv"] = by_size[["scheme", *by_size.columns.drop("scheme")]]
-    for name, table in tables.items():
-        write_whole(out / name, table.to_csv(index=False))
+    tables = {out / "runs.csv": compared.runs, out / "table.csv": compared.table(SHOWN_METRICS)}
+    tables[out / "by_size.csv"] = by_size[["scheme", *by_size.columns.drop("scheme")]]
+    if flows_csv is not None:
+        every = pd.concat([table.assign(scheme=name) for name, table in flows.items()])
+        tables[flows_csv] = every[["scheme", *every.columns.drop("scheme")]]
+    for file, table in tables.items():
+        write_whole(file, table.to_csv(index=False))
     write_whole(out / "scenario.toml", scenario.to_toml())
-
-
-def _flows_of(scheme: str, compared: Compared, out: Path) -> pd.DataFrame:
-    """Return the flows of all runs of a scheme that start after the warm-up."""
-    runs = compared.runs[compared.runs["scheme"] == scheme]
-    results = [_result_of(scheme, seed, run_id, out) for seed, run_id in zip(runs["seed"], runs["id"], strict=True)]
-    return pd.concat(
-        [result.flows[result.flows["start_s"] >= result.scenario.warm_up_s] for result in results], ignore_index=True
-    )
-
-
-def _result_of(scheme: str, seed: int, run_id: str, out: Path) -> Result:
-    """Return the result of a run, which another process may have replaced since."""
-    place = out / _RESULTS / result_name({"scheme": scheme}, seed)
-    result = Result.load(place)
-    same = result.manifest["id"] == run_id
-    require(same, f"{place} was replaced meanwhile by a run of other settings: give each comparison its own --out")
-    return result

@@ -10,11 +10,11 @@ from cyclopts import Parameter
 
 from capsmodel.checks import require
 from capsmodel.cli.shared.claim_texts import claim_text, counted, points_of, skewed
-from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.shared.options import Flag
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, csv_text, explain, print_table, say
 from capsmodel.cli.shared.table import Column
 from capsmodel.datafiles import data_path
+from capsmodel.experiments.number_texts import number
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow, claim_totals
 from capsmodel.papers import cite as references

@@ -20,6 +20,7 @@ from capsim.engines.state import Setup
 from capsim.fabric.topology import ports_like
 from capsim.results.files import check_folder, read_manifest, read_table, same_rows
 from capsim.results.load_record import offered_line
+from capsim.results.plots import plot_cdf
 from capsim.results.result import columns_of
 from capsim.roles.scheme_files import same_source
 from capsim.run.estimate import trace_size_bytes
@@ -29,13 +30,14 @@ from capsim.scenario.scenario import from_dict
 from capsmodel._files import check_writable, file_to_write
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.shared.options import Texts, Time, probed
-from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say
+from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import BY_LAYER, BY_SIZE, layer_rows, mean_above_p99, shown, size_rows
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from, with_scheme
 from capsmodel.cli.shared.table import Column
+from capsmodel.experiments.number_texts import number
 from capsmodel.experiments.progress import Minutes
+from capsmodel.plotting import check_figure_path
 
 PATIENCE_S = 2.0
 
@@ -101,6 +103,8 @@ def simulate(
     probe_period: Annotated[Time, Parameter(group=OUTPUT)] = 1e-4,
     trace: Annotated[Trace | None, Parameter(group=OUTPUT)] = None,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    flows_csv: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     pcap: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     pcap_ports: Annotated[str | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
@@ -129,6 +133,10 @@ def simulate(
         Packets to record in DIR/trace.parquet: none, the dropped ones, or all.
     out
         Folder DIR for the tables, as Parquet files with their manifest inside.
+    plot
+        File for a picture of the completion times (.pdf, .png or .svg).
+    flows_csv
+        CSV file for the flows.
     pcap
         Capture file with the headers of all packets, for Wireshark; turns --trace packets on.
     pcap_ports
@@ -142,8 +150,7 @@ def simulate(
     if probe or probe_field:
         require(out is not None, "--probe: samples are kept in DIR/probes.parquet: give --out DIR")
         chosen = chosen.replace(probes=probed(probe, probe_field, probe_period) | _histograms_of(chosen))
-    if out is not None:
-        check_folder(out, made_of=_PARQUET)
+    _check_places(out, plot, flows_csv)
     ran = filled(chosen, find(chosen.scheme))
     chosen = ran.scenario
     setup = prepare(chosen)
@@ -155,10 +162,28 @@ def simulate(
             result.save(out)
         if pcap is not None:
             write_pcap(result, pcap, ports=patterns)
+        _write(result, plot, flows_csv)
     finally:  # a disk that is full by now takes the tables, not the figures
         _print(result, ran, output)
     if out is not None and output.is_text:
         say(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
+
+
+def _check_places(out: Path | None, plot: Path | None, flows_csv: Path | None) -> None:
+    """Refuse, before the run, what could not be written after it."""
+    if plot is not None:
+        check_figure_path(plot)
+    if flows_csv is not None:
+        check_writable(file_to_write(flows_csv).parent)
+    if out is not None:
+        check_folder(out, made_of=_PARQUET)
+
+
+def _write(result: Result, plot: Path | None, flows_csv: Path | None) -> None:
+    if flows_csv is not None:
+        write_whole(flows_csv, result.flows.to_csv(index=False))
+    if plot is not None:
+        plot_cdf(result, plot)
 
 
 def _histograms_of(scenario: Scenario) -> dict[str, bool]:

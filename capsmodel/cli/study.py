@@ -16,6 +16,7 @@ from capsim.study.campaign import Campaign
 from capsim.study.claims import Design
 from capsim.study.file import read_study, tables_of
 from capsim.study.metrics import METRICS
+from capsim.study.plot import PLOTTED
 from capsim.study.points import point_name
 from capsim.study.study import RESULTS, ROWS, Studied, Study
 from capsmodel._files import check_writable
@@ -24,7 +25,7 @@ from capsmodel.cli.figures import write_figure
 from capsmodel.cli.shared.machines import ALL_CORES, MACHINES, Machines
 from capsmodel.cli.shared.options import Flag, MaybeCount, MaybeDuration, Texts, parse_shard, settings_of
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
-from capsmodel.cli.shared.run_output import PLOTTED, metric_rows, missing_ratios, records, shown
+from capsmodel.cli.shared.run_output import metric_rows, missing_ratios, records, shown
 from capsmodel.cli.shared.table import Column
 from capsmodel.papers.claim_list import read_claims, title_and_notes
 from capsmodel.papers.figures import PublishedFigure, figure_names, published_figure, published_figures

@@ -22,6 +22,7 @@ studies              :func:`load_study` (TOML file), :class:`Study` and what its
                      :func:`with_settings` changes values of a scenario by name
 schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name
 to read results      :class:`Result` (tables, completion times, files), :class:`Summary`, :class:`Compared`;
+                     :func:`plot_cdf`, :func:`plot_histograms` (PDF, SVG, PNG);
                      :class:`Trace` (packet by packet), :func:`write_pcap` (the same for Wireshark)
 a scheme of your own :class:`Scheme`, made of a :class:`Balancer`, a :class:`Queue`, a :class:`Nic` and the
                      :class:`Stack` of short and long flows: :class:`Transport`, :class:`Congestion`, :class:`Sharing`,

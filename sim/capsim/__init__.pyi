@@ -9,6 +9,7 @@ from capsim.fabric.wiring import LinkChange
 from capsim.protocols.registry import scheme, schemes
 from capsim.results.conservation import ConservationError
 from capsim.results.pcap import write_pcap
+from capsim.results.plots import plot_cdf, plot_histograms
 from capsim.results.result import Result
 from capsim.results.summary import Summary
 from capsim.results.trace import Trace
@@ -70,6 +71,8 @@ __all__ = [
     "inlined",
     "load_scenario",
     "load_study",
+    "plot_cdf",
+    "plot_histograms",
     "presets",
     "scheme",
     "schemes",

@@ -11,7 +11,7 @@ from cli.commands import printed
 from capsim import Poisson, Scenario, load_scenario, presets, schemes
 from capsim.scenario.scenario import from_dict
 from capsmodel import load_workload, workload_names
-from capsmodel.cli.shared.numbers import quantity
+from capsmodel.experiments.number_texts import quantity
 
 
 @pytest.mark.parametrize("name", sorted(schemes()))

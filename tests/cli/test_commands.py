@@ -14,8 +14,8 @@ from cli.commands import printed
 import capsmodel as cm
 from capsmodel import papers
 from capsmodel.cli import demo, main
-from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.tour.section import Station
+from capsmodel.experiments.number_texts import number
 
 TABLES = ["optimal-k", "decode-prob", "redundancy", "reordering", "fct"]
 

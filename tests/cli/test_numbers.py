@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel.cli.shared.numbers import number, quantity, with_error
+from capsmodel.experiments.number_texts import number, quantity, with_error
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import json
 from contextlib import nullcontext
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from cli.commands import printed, refused, succeed
+from cli.commands import printed, refused, succeed, succeeded
 from rich.console import Console
 
 from capsim import Result
@@ -368,6 +369,50 @@ def test_a_killed_worker_of_a_comparison_is_one_line(
 
     monkeypatch.setattr("capsmodel.cli.compare.compare_schemes", killed)
     assert "worker process was killed" in refused(["compare", *SMALL, "--schemes", "ecmp,rps", "--jobs", "2"], capsys)
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "svg"])
+def test_pictures_and_flows_are_files_of_their_own(tmp_path: Path, suffix: str) -> None:
+    """Catches flows of one seed or scheme, and a picture that only --out would write."""
+    line = [*SMALL, "--engine", "reference"]
+    succeed("simulate", *line, "--plot", tmp_path / f"one.{suffix}", "--flows-csv", tmp_path / "one.csv")
+    assert len(pd.read_csv(tmp_path / "one.csv")) == 20
+    where = ["--out", tmp_path / "kept", "--flows-csv", tmp_path / "all.csv"]
+    compared = ["--schemes", "ecmp,rps", "--seeds", "2", "--jobs", "1"]
+    succeed("compare", *line, *compared, *where, "--plot", tmp_path / f"two.{suffix}")
+    rows = pd.read_csv(tmp_path / "all.csv")
+    assert rows.groupby(["scheme", "seed"]).size().to_dict() == {
+        (name, seed): 20 for name in ("ecmp", "rps") for seed in (1, 2)
+    }
+    assert all((tmp_path / f"{name}.{suffix}").stat().st_size > 1000 for name in ("one", "two"))
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("simulate p64 --plot x.txt", "x.txt has no known figure suffix: use .png, .pdf or .svg"),
+        ("compare p64 --schemes ecmp --plot none/x.pdf", "none is no folder"),
+        ("compare p64 --schemes ecmp --flows-csv x.csv", "the flows of all runs are kept in DIR: give --out DIR"),
+        ("simulate p64 --flows-csv none/x.csv", "none"),
+        ("compare p64 --schemes ecmp,rps+ecn", "ecn is no scheme but the queue of dctcp: write rps+dctcp"),
+        ("simulate p64 --profile 100g --rate 1Gbps", "is for hosts of 100 Gbps, but theirs is 1 Gbps"),
+    ],
+)
+def test_what_could_not_be_written_or_run_is_refused_before_the_run(
+    line: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told in refused(line, capsys)
+
+
+def test_a_profile_is_printed_and_defaults_of_1_gbps_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    line = [*SMALL, "--engine", "reference"]
+    shown = " ".join(printed(["simulate", *line, "--profile", "100g"], capsys).split())
+    assert "profile: packets of 4150 bytes, base RTT 9.348 us, BDP 29 packets; fabric.rate_bps = 100Gbps" in shown
+    assert "transport.max_window_bytes = 1430280B, transport.min_rto_s = 1ms" in shown
+    told = succeeded(["simulate", *line, "--rate", "100Gbps"], capsys)
+    assert "profile:" not in told.out
+    (remark,) = (one for one in told.err.splitlines() if "defaults" in one)
+    assert remark.startswith("capsmodel: defaults of 1 Gbps where hosts have 100 Gbps: minimum RTO 200 ms, window 1 MB")
 
 
 def test_progress_is_in_simulated_time_and_waits_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

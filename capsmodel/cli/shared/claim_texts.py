@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from capsmodel.cli.shared.numbers import number
+from capsmodel.experiments.number_texts import number
 from capsmodel.papers import Claim, LedgerEntry
 from capsmodel.papers.index import Quantity
 from capsmodel.papers.verdicts import Verdict

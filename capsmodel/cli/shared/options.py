@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from cyclopts import Parameter, Token
 
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli.shared.numbers import quantity
+from capsmodel.experiments.number_texts import quantity
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 _T = TypeVar("_T")

@@ -1,19 +1,14 @@
-"""Tables and figures of runs, for the commands that simulate."""
+"""Tables of runs, for the commands that simulate."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from capsim.results.fct import fct_cdf
 from capsim.study.metrics import known_metric
-from capsmodel.cli.shared.numbers import size_text
 from capsmodel.cli.shared.table import Column
-from capsmodel.plotting import new_figure
+from capsmodel.experiments.number_texts import size_text
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
-
-    from capsim import Compared
 
 
 Row = dict[str, Any]
@@ -142,40 +137,3 @@ def _points(rows: "pd.DataFrame", axes: Sequence[str], count: str, seeds: int) -
     ]
     more = len(names) - _NAMED_POINTS
     return "; ".join(names[:_NAMED_POINTS]) + (f"; {more} more" if more > 0 else "")
-
-
-PLOTTED = ("mean_fct_short_s", "p99_fct_short_s", "mean_throughput_long_bps")
-
-
-def draw_comparison(compared: "Compared") -> "Figure":
-    """Return the figure of a comparison: one panel for each metric, dots with 95% intervals."""
-    figure = new_figure(width_in=10.0, height_in=1.4 + 0.36 * len(compared.schemes))
-    table = compared.table(PLOTTED)
-    panels = figure.subplots(1, len(PLOTTED), sharey=True)
-    for panel, metric in zip(panels, PLOTTED, strict=True):
-        rows, factor = table[table["metric"] == metric], shown(metric).factor
-        mean, half_width = rows["mean"] * factor, rows["half_width"].fillna(0.0) * factor
-        panel.margins(x=0.08, y=0.15)
-        panel.errorbar(mean, rows["scheme"], xerr=half_width, fmt="o", capsize=3)
-        panel.axvline(0, alpha=0)  # the margin is taken of a range that begins at zero
-        panel.set(xlabel=shown(metric).label)
-        panel.set_xlim(left=0)
-        panel.locator_params(axis="x", nbins=5, prune="upper")  # labels of neighbours do not touch
-        panel.grid(axis="x", alpha=0.3)
-    panels[0].invert_yaxis()
-    return figure
-
-
-def draw_fct_cdf(flows: Mapping[str, "pd.DataFrame"]) -> "Figure":
-    """Return the distribution of completion times of short and of long flows, a curve for each scheme."""
-    figure = new_figure(width_in=10.0, height_in=4.0)
-    panels = figure.subplots(1, 2, sharey=True)
-    for panel, kind in zip(panels, ("short", "long"), strict=True):
-        for scheme, table in flows.items():
-            cdf = fct_cdf(table, kind="short" if kind == "short" else "long")
-            panel.step(cdf["fct_s"] * 1e3, cdf["cdf_prob"], where="post", label=scheme)
-        panel.set(xscale="log", xlabel=f"completion time of {kind} flows, ms", ylim=(0, 1.02))
-        panel.grid(alpha=0.3)
-    panels[0].set_ylabel("share of flows")
-    panels[0].legend(frameon=False)
-    return figure

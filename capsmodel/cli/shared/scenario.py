@@ -13,8 +13,8 @@ from capsim import Scenario, load_scenario, with_settings
 from capsim.scenario.profile import Filled
 from capsim.scenario.scenario import from_dict
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli.shared.numbers import quantity
 from capsmodel.cli.shared.options import MaybeCount, MaybeNumber, MaybeRate, MaybeTime, Texts, failure, settings_of
+from capsmodel.experiments.number_texts import quantity
 from capsmodel.units import parse_size_bytes
 
 Engine = Literal["compiled", "reference"]

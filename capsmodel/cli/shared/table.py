@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.table import Table
 
-from capsmodel.cli.shared.numbers import number, with_error, with_interval
+from capsmodel.experiments.number_texts import number, with_error, with_interval
 
 _GAP = 2
 _HEAD_COLUMNS = 11  # a head above numbers is wrapped from here on

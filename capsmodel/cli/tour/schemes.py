@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 
 from capsim import Compared, Scenario, compare, load_scenario
-from capsmodel.cli.shared.numbers import with_interval
-from capsmodel.cli.shared.run_output import draw_comparison
 from capsmodel.cli.shared.table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
+from capsmodel.experiments.number_texts import with_interval
 from capsmodel.experiments.sweep import Task, all_cores, one_by_one
 
 PRESET = "websearch-load-60"
@@ -92,7 +91,7 @@ def _visit(quick: bool, advance: Advance) -> Section:
             *(Column(key, label, error=f"{key}_half_width") for key, label, *_ in _SHOWN),
         ),
         rows=_rows(compared),
-        figures={"schemes": draw_comparison(compared)},
+        figures={"schemes": compared.plot()},
     )
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from capsmodel.checks import FloatArray, ParameterError, require
-from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
 from capsmodel.cli.units.unit_choice import Question
@@ -20,6 +19,7 @@ from capsmodel.codec.files import packets_needed
 from capsmodel.codec.registry import CODES
 from capsmodel.coding.paths.unit_choice import measured_failure_prob
 from capsmodel.coding.redundancy import repair_packets_for
+from capsmodel.experiments.number_texts import number
 from capsmodel.experiments.progress import track
 from capsmodel.experiments.statistics.intervals import wilson_interval
 

@@ -19,13 +19,13 @@ from capsim.run.coding_units import (
 )
 from capsim.run.unequal_paths import sent_units, units_apart
 from capsmodel.checks import require
-from capsmodel.cli.shared.numbers import with_error
 from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
 from capsmodel.cli.shared.unit_setting import UnitSetting
 from capsmodel.coding.optimal_unit import MOST_CURVE_SIZES
 from capsmodel.coding.paths.losses import PathLosses
 from capsmodel.coding.paths.unit_choice import unit_failure_prob
+from capsmodel.experiments.number_texts import with_error
 from capsmodel.experiments.progress import track
 from capsmodel.experiments.statistics.intervals import mean_interval, wilson_interval
 

@@ -9,7 +9,6 @@ from cyclopts import Group, Parameter
 
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.losses import LossOptions, Lost
-from capsmodel.cli.shared.numbers import number, quantity
 from capsmodel.cli.shared.options import MaybeCount, MaybeNumber, MaybeTime
 from capsmodel.cli.shared.output import Output, explain, print_table, say
 from capsmodel.cli.shared.table import Column
@@ -32,6 +31,7 @@ from capsmodel.coding.paths.unit_choice import (
     unit_failure_prob,
 )
 from capsmodel.coding.redundancy import repair_packets_for
+from capsmodel.experiments.number_texts import number, quantity
 from capsmodel.units import serialisation_s
 
 WISH = Group("Wish", sort_key=20)

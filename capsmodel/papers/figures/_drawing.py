@@ -10,6 +10,7 @@ from pandas import DataFrame
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.claim_list import read_claims
+from capsmodel.plotting import COLOURS as COLOURS
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 PUBLISHED = "published"
 """Group id of everything in a figure that comes from the paper."""
 
-# Okabe and Ito's palette, distinguishable with every kind of colour vision; without yellow, too faint on white.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _PAPER: dict[str, Any] = {"color": "black", "gid": PUBLISHED, "zorder": 5}
 _NOTE_COLUMNS = 112
 

@@ -1,10 +1,10 @@
-"""The picture of a study: its panels over their axes, with 95% intervals, and what is printed beside them.
+"""Pictures and LaTeX tables of many runs: means over seeds with 95% intervals, of schemes or over axes of a study.
 
-Curves differ in colour, mark and line, so that colour-blind readers and printers tell them apart: the palette of Okabe
-and Ito (https://jfly.uni-koeln.de/color), without yellow, which is too faint on white. What a paper prints is black.
+What a paper prints is black.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,20 +18,94 @@ from capsim.study.metrics import known_metric, values_of
 from capsim.study.points import Label, Point, point_name
 from capsim.study.samples import Statement
 from capsmodel.checks import require
+from capsmodel.experiments import number_texts
 from capsmodel.experiments.printed import UNITS, Printed
 from capsmodel.experiments.statistics.intervals import mean_interval
-from capsmodel.plotting import new_figure
+from capsmodel.plotting import COLOURS, legend_below, look, name_places, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
-MARKS = ("o", "s", "^", "D", "v", "P", "X")
-LINES = ("-", "--", "-.", ":")
+PLOTTED = ("mean_fct_short_s", "p99_fct_short_s", "mean_throughput_long_bps")
+"""What a picture shows where nothing else is asked for."""
 PUBLISHED = "published"
 """Group id of everything in a figure that comes from a paper."""
 _COLUMNS = 3
+_AXIS_UNITS = {"_bps": ("Gbit/s", 1e-9), "_s": ("ms", 1e3), "_bytes": ("KB", 1e-3)}
+_ONE_CURVE = "runs"
+
+
+def metric_latex(table: pd.DataFrame, axes: Sequence[str]) -> str:
+    r"""Return a table of metrics as LaTeX: a line for each point, a column for each metric, mean ± half-width.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`metric_table` returns it.
+    axes : sequence of str
+        The columns that name a point.
+
+    Examples
+    --------
+    >>> rows = {"scheme": "rps_pq", "metric": "mean_fct_short_s", "mean": 0.00337, "half_width": 0.00041}
+    >>> print(metric_latex(pd.DataFrame([rows]), ["scheme"]))
+    \begin{tabular}{lr}
+    \hline
+    scheme & mean FCT, short, ms \\
+    \hline
+    rps\_pq & $3.37 \pm 0.41$ \\
+    \hline
+    \end{tabular}
+    """
+    metrics = list(dict.fromkeys(table["metric"]))
+    rows: dict[tuple[Any, ...], dict[str, str]] = {}
+    for record in table.to_dict("records"):
+        known = known_metric(str(record["metric"]))
+        text = number_texts.with_error(record["mean"] * known.factor, record["half_width"] * known.factor)
+        cells = rows.setdefault(tuple(record[axis] for axis in axes), {})
+        cells[known.name] = "--" if text == "-" else f"${text.replace('±', chr(92) + 'pm')}$"
+    heads = [*axes, *(known_metric(metric).label for metric in metrics)]
+    lines = [" & ".join(map(_escaped, heads))]
+    lines += [" & ".join([*map(_escaped, point), *map(cells.__getitem__, metrics)]) for point, cells in rows.items()]
+    head, *body = (f"{line} \\\\" for line in lines)
+    columns = "l" * len(axes) + "r" * len(metrics)
+    return "\n".join(
+        [f"\\begin{{tabular}}{{{columns}}}", "\\hline", head, "\\hline", *body, "\\hline", "\\end{tabular}"]
+    )
+
+
+def _escaped(value: object) -> str:
+    """Return a text as LaTeX prints it."""
+    return re.sub(r"([#$%&_{}])", r"\\\1", value if isinstance(value, str) else number_texts.number(value))
+
+
+def draw_side_by_side(table: pd.DataFrame, schemes: Sequence[str], metrics: Sequence[str]) -> "Figure":
+    """Return a picture of means with 95% intervals, a panel for each metric and a line for each scheme.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`capsim.study.scheme_runs.metric_table` returns it, with the column ``scheme``.
+    schemes, metrics : sequence of str
+        What is drawn, from the top and from the left.
+    """
+    require(bool(metrics), "no metric: name one, as in mean_fct_short_s")
+    figure = new_figure(width_in=1.0 + 3.0 * len(metrics), height_in=1.4 + 0.36 * len(schemes))
+    panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
+    for axes, metric in zip(panels, metrics, strict=True):
+        rows, known = table[table["metric"] == metric].set_index("scheme").loc[list(schemes)], known_metric(metric)
+        mean, half_width = rows["mean"] * known.factor, rows["half_width"].fillna(0.0) * known.factor
+        axes.margins(x=0.08, y=0.15)
+        axes.errorbar(mean, range(len(schemes)), xerr=half_width, fmt="o", capsize=3, color=COLOURS[0])
+        axes.axvline(0, alpha=0)  # the margin is taken of a range that begins at zero
+        axes.set(xlabel=known.label)
+        axes.set_xlim(left=0 if (rows["mean"].fillna(0) >= 0).all() else None)
+        axes.locator_params(axis="x", nbins=5, prune="upper")  # labels of neighbours do not touch
+        axes.grid(axis="x", alpha=0.3)
+    panels[0].set_yticks(range(len(schemes)), list(schemes))
+    panels[0].invert_yaxis()
+    return figure
 
 
 @dataclass(frozen=True)
@@ -74,20 +148,15 @@ def draw(studied: Drawn, metrics: Sequence[str] = ()) -> "Figure":
     require(len(studied.runs) > 0, f"{design.name} has no run yet: run it first")
     rows = -(-len(panels) // _COLUMNS)
     columns = min(_COLUMNS, len(panels))
-    figure = new_figure(width_in=4.2 * columns + 0.6, height_in=3.4 * rows + 0.5)
+    most = max((len(axis.values) for axis in design.axes.values()), default=0)
+    width_in = max(4.2, 1.0 + 0.2 * most)  # room for a line of text at each value
+    figure = new_figure(width_in=width_in * columns + 0.6, height_in=3.4 * rows + 0.5)
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
         _draw_panel(axes, panel, studied)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
-    handles: dict[str, Any] = {}
-    for axes in grid.flat:
-        handles |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    if handles:
-        columns_of_legend = min(5, len(handles))
-        figure.legend(
-            handles.values(), handles.keys(), loc="outside lower center", ncols=columns_of_legend, frameon=False
-        )
+    legend_below(figure, left_out=_ONE_CURVE)
     return figure
 
 
@@ -99,27 +168,41 @@ def _draw_panel(axes: "Axes", panel: Panel, studied: Drawn) -> None:
     places = [value for value in design.axes[x].values if any(dict(point)[x] == value for point in points)]
     along = {value: _place(value, number, places) for number, value in enumerate(places)}
     curves = _curves(points, x)
+    unit, factor = _unit_of(x) if _is_numeric(places) else ("", 1.0)
+    along = {value: place * factor for value, place in along.items()}
+    axes.set_xscale("log" if "x" in panel.log else "linear")  # before the ticks, which it sets anew
+    axes.set_yscale("log" if "y" in panel.log else "linear")
     for number, (name, listed) in enumerate(curves.items()):
         found = [_mean(studied.runs, point, metric.name) for point in listed]
         at = [along[dict(point)[x]] for point in listed]
         values = np.array([one[0] for one in found]) * metric.factor
         errors = np.array([one[1] for one in found]) * metric.factor
-        axes.errorbar(at, values, errors, label=name, **_look(number, has_line=_is_numeric(places)))
+        style = look(number) | ({} if _is_numeric(places) else {"linestyle": "none"})
+        axes.errorbar(at, values, errors, label=name, markersize=5, capsize=3, linewidth=1.2, **style)
     _draw_printed(axes, panel, studied, x, along)
     if not _is_numeric(places):
-        axes.set_xticks(list(along.values()), [str(one) for one in places], rotation=20)
-    axes.set(xlabel=x, ylabel=metric.label, title=panel.title or panel.where)
-    axes.set_xscale("log" if "x" in panel.log else "linear")
-    axes.set_yscale("log" if "y" in panel.log else "linear")
+        name_places(axes, list(along.values()), [str(one) for one in places])
+    axes.set(xlabel=_words(x, unit), ylabel=metric.label, title=panel.title or panel.where)
     if "y" not in panel.log:
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     axes.grid(alpha=0.3)
 
 
-def _look(number: int, *, has_line: bool) -> dict[str, Any]:
-    line = LINES[number % len(LINES)] if has_line else "none"
-    look = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "linestyle": line}
-    return look | {"markersize": 5, "capsize": 3, "linewidth": 1.2}
+def _unit_of(axis: str) -> tuple[str, float]:
+    """Return the unit in which the values of an axis are drawn, and the factor to it."""
+    return next((shown for end, shown in _AXIS_UNITS.items() if axis.endswith(end)), ("", 1.0))
+
+
+def _words(axis: str, unit: str) -> str:
+    """Return the name of an axis in words.
+
+    Examples
+    --------
+    >>> _words("fabric.rate_bps", "Gbit/s"), _words("traffic.load", "")
+    ('fabric rate, Gbit/s', 'traffic load')
+    """
+    name = axis.rpartition("_")[0] if unit else axis
+    return re.sub(r"[._]", " ", name) + (f", {unit}" if unit else "")
 
 
 def _metric_of(panel: Panel, studied: Drawn) -> str:
@@ -149,7 +232,7 @@ def _curves(points: Sequence[Point], x: str) -> dict[str, list[Point]]:
     found: dict[str, list[Point]] = {}
     for point in points:
         values = dict(point)
-        found.setdefault(point_name((name, values[name]) for name in several) or "runs", []).append(point)
+        found.setdefault(point_name((name, values[name]) for name in several) or _ONE_CURVE, []).append(point)
     return found
 
 

@@ -32,7 +32,7 @@ from capsim.study.claims import Design
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.looks import numbers_of
 from capsim.study.metrics import METRICS, known_metric
-from capsim.study.plot import Drawn, draw
+from capsim.study.plot import PLOTTED, Drawn, draw, metric_latex
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.samples import Statement
 from capsim.study.scheme_runs import (
@@ -56,7 +56,7 @@ from capsmodel.experiments.sweep import (
     one_by_one,
     run_sweep,
 )
-from capsmodel.plotting import save_figure
+from capsmodel.plotting import saved
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -346,7 +346,7 @@ class Study:
         return Studied(self, runs, tuple(places), missing=missing)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Studied:
     """What the runs of a study say.
 
@@ -443,10 +443,22 @@ class Studied:
         metrics : sequence of str
             What is drawn of a study without a panel; a panel for each.
         """
-        figure = draw(Drawn(self.study.design, self.runs, self.points), metrics)
-        if file is not None:
-            save_figure(figure, Path(file))
-        return figure
+        return saved(draw(Drawn(self.study.design, self.runs, self.points), metrics), file)
+
+    def to_latex(self, metrics: Sequence[str] = PLOTTED) -> str:
+        """Return means and half-widths as a LaTeX table, a line for each point; errors as :meth:`table`.
+
+        See :func:`capsim.study.plot.metric_latex`.
+        """
+        axes = self.study.design.axes
+        several = [name for name, axis in axes.items() if len(axis.values) > 1] or list(axes)
+        return metric_latex(self.table(metrics), several)
+
+    def __repr__(self) -> str:
+        """Return how many runs there are, and the words on the claims."""
+        lines = [f"Studied: {self.study.name}, {len(self.points)} points, {len(self.runs)} runs"]
+        lines += [f"  {name}: {self.verdict(name).word}" for name in self.study._simulated]
+        return "\n".join(lines)
 
 
 def load_study(file: str | Path, **changed: Any) -> Study:

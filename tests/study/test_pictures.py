@@ -1,0 +1,210 @@
+"""Contract: results, comparisons and studies draw themselves, in any format, and no label covers another."""
+
+import math
+import re
+from dataclasses import replace
+
+import matplotlib
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+
+from capsim import (
+    Batch,
+    LeafSpine,
+    ParameterError,
+    Probes,
+    Scenario,
+    Study,
+    compare,
+    plot_cdf,
+    plot_histograms,
+    scheme,
+    simulate,
+)
+from capsim.results.fct import fct_percentile_s
+from capsmodel.plotting import COLOURS, look
+
+SMALL = Scenario(
+    fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2),
+    traffic=(Batch(flow_bytes=200_000, pairs="sides"), Batch(flow_bytes=20_000, flows=6, pairs="sides")),
+    probes=Probes(histograms=True),
+)
+SCHEMES = ["ecmp", "rps+dctcp", "conga+presto.layer"]
+MANY = [*SCHEMES, "drill+sack", "presto.layer+letflow", "repflow+dctcp", "caps.layer+conga", "mmptcp", "letflow+sack"]
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    kept = tmp_path_factory.mktemp("kept")
+    return compare(SMALL, schemes=SCHEMES, seeds=3, engine="reference", results=kept)
+
+
+def labels_of(figure):
+    """Return all labels of the axes of a figure, drawn."""
+    FigureCanvasAgg(figure).draw()
+    found = []
+    for number, axis in (
+        (number, axis) for axes in figure.axes for number, axis in enumerate((axes.xaxis, axes.yaxis))
+    ):
+        low, high = sorted(axis.get_view_interval())
+        ticks = axis.get_ticklabels(which="both")
+        found += [axis.label, *(one for one in ticks if low <= one.get_position()[number] <= high)]
+    return [one for one in found if one.get_text() and one.get_visible()]
+
+
+def overprinted(figure):
+    """Return pairs of labels that share ink: boxes that overlap, or slanted lines nearer than a line is high."""
+    labels = labels_of(figure)
+    boxes = [one.get_window_extent().padded(-1) for one in labels]
+    pairs = [(i, j) for i in range(len(labels)) for j in range(i) if boxes[i].overlaps(boxes[j])]
+    return [(labels[i].get_text(), labels[j].get_text()) for i, j in pairs if not apart(labels[i], labels[j])]
+
+
+def apart(one, other):
+    """Return whether two labels of one slanted axis stand a line's height from each other."""
+    if one.get_rotation() != 45 or other.get_rotation() != 45:
+        return False
+    at, beside = (each.get_transform().transform(each.get_position())[0] for each in (one, other))
+    step = abs(at - beside)
+    return step * math.sin(math.radians(45)) >= one.get_fontsize() * one.figure.dpi / 72
+
+
+def test_curves_differ_in_colour_and_in_line():
+    """Catches curves that only a colour tells apart, and a palette beside that of the gallery."""
+    looks = [look(number) for number in range(28)]
+    assert len({(one["color"], one["linestyle"]) for one in looks}) == 28
+    assert [one["color"] for one in looks[:6]] == list(COLOURS)
+    assert len({one["linestyle"] for one in looks[:4]}) == 4
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "svg", "png"])
+def test_a_comparison_writes_any_format(compared, tmp_path, suffix):
+    begins = {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}[suffix]
+    compared.plot(tmp_path / f"dots.{suffix}")
+    compared.plot_cdf(tmp_path / f"cdf.{suffix}")
+    for name in ("dots", "cdf"):
+        assert (tmp_path / f"{name}.{suffix}").read_bytes().startswith(begins)
+
+
+def test_dots_are_the_means_of_the_table_and_schemes_have_their_names(compared):
+    """Catches a scheme beside the wrong name, and a mean without its unit."""
+    (axes,) = compared.plot(metrics=["mean_fct_short_s"]).axes
+    table = compared.table(["mean_fct_short_s"])
+    dots = axes.lines[0]
+    assert dots.get_xdata().tolist() == pytest.approx((1e3 * table["mean"]).tolist())
+    assert [label.get_text() for label in axes.get_yticklabels()] == SCHEMES
+    assert axes.yaxis_inverted()
+    assert axes.get_xlabel() == "mean FCT, short, ms"
+
+
+def test_a_curve_is_the_distribution_of_all_seeds(compared):
+    """Catches the flows of one seed, and curves in one line style."""
+    short, long = compared.plot_cdf().axes
+    ecmp = compared.flows("ecmp")
+    assert ecmp["seed"].unique().tolist() == [1, 2, 3]
+    times_ms = 1e3 * ecmp.loc[ecmp["short"], "fct_s"].sort_values()
+    curve = short.lines[0]
+    assert curve.get_xdata().tolist() == pytest.approx(times_ms.unique().tolist())
+    assert curve.get_ydata()[-1] == 1
+    assert len({to_hex(one.get_color()) for one in long.lines}) == len({one.get_linestyle() for one in long.lines}) == 3
+
+
+def test_percentiles_of_all_seeds_together(compared):
+    """Catches the mean of percentiles."""
+    found = compared.fct_percentile_s([50, 99], kind="short")
+    for name in SCHEMES:
+        assert found[name].tolist() == fct_percentile_s(compared.flows(name), [50, 99], kind="short").tolist()
+
+
+def test_what_was_not_kept_is_not_drawn():
+    bare = compare(SMALL, schemes=["ecmp"], seeds=1, engine="reference")
+    with pytest.raises(ParameterError, match=r"^flows were not kept: give compare\(\.\.\., results=FOLDER\)"):
+        bare.plot_cdf()
+    assert bare.plot().axes
+
+
+def test_a_comparison_is_short_where_it_is_printed(compared):
+    """Catches a page of hashes."""
+    lines = repr(compared).splitlines()
+    assert lines[0] == "Compared: 3 schemes, 3 seeds, 9 runs"
+    assert re.fullmatch(r"  ecmp: mean FCT, short [\d.]+ ± [\d.]+ ms; p99 .* Mbit/s", lines[1])
+    many = replace(compared, schemes=tuple(f"s{i}" for i in range(20)), runs=repeated(compared.runs))
+    assert len(repr(many).splitlines()) == 10
+
+
+def repeated(runs):
+    """Return 20 schemes that ran alike."""
+    one = runs[runs["scheme"] == "ecmp"]
+    return pd.concat([one.assign(scheme=f"s{i}") for i in range(20)])
+
+
+def test_a_latex_table_has_means_and_half_widths(compared):
+    """Catches a sign that LaTeX does not take, and a column that belongs to another head."""
+    lines = compared.to_latex(["timeout_ratio_short", "mean_fct_short_s"]).splitlines()
+    assert lines[0] == r"\begin{tabular}{lrr}"
+    assert lines[2] == r"scheme & short flows with a timeout, \% & mean FCT, short, ms \\"
+    assert re.fullmatch(r"ecmp & \$0 \\pm 0\$ & \$[\d.]+ \\pm [\d.]+\$ \\\\", lines[4])
+    assert lines[-1] == r"\end{tabular}"
+
+
+def test_a_result_draws_its_completion_times_and_histograms(tmp_path):
+    result = simulate(SMALL, scheme="rps", engine="reference")
+    plot_cdf({"mine": result, "the same": result.flows}, tmp_path / "both.pdf")
+    assert (tmp_path / "both.pdf").is_file()
+    drawn = plot_histograms(result, tmp_path / "queues.svg")
+    assert [axes.get_xlabel() for axes in drawn.axes][:2] == [
+        "waiting time in a queue, µs",
+        "queue behind a packet that leaves, KB",
+    ]
+    waits = result.histograms.query("quantity == 'wait_s' and layer == 'host>leaf' and packets == 'long'")
+    curve = next(line for line in drawn.axes[0].lines if line.get_label() == "host>leaf, long flows")
+    assert curve.get_ydata()[0] == 1
+    last = waits.sort_values("least")["count"]
+    assert curve.get_ydata()[-1] == pytest.approx(last.iloc[-1] / last.sum())
+    with pytest.raises(ParameterError, match=r"^this run has no histograms: run it with probes\.histograms = true"):
+        plot_histograms(simulate(SMALL.replace(probes=None), engine="reference"))
+
+
+def test_nothing_finished_is_nothing_to_draw():
+    stopped = simulate(SMALL.replace(end_s=1e-6), engine="reference")
+    with pytest.raises(ParameterError, match="no flow has finished"):
+        plot_cdf(stopped)
+
+
+def study_of(names, **axes):
+    return Study(scenario=SMALL, axes={"scheme": names, **axes}, seeds=2, engine="reference")
+
+
+@pytest.mark.parametrize("count", [2, len(MANY)])
+def test_names_of_schemes_stand_at_their_places(tmp_path, count):
+    """Catches numbers in place of names, names over each other, and a legend of one curve."""
+    found = study_of(MANY[:count]).run(tmp_path)
+    drawn = found.plot(metrics=["mean_fct_short_s", "p99_fct_short_s"])
+    for axes in drawn.axes:
+        assert [label.get_text() for label in axes.get_xticklabels()] == MANY[:count]
+        assert len({round(label.get_rotation()) for label in axes.get_xticklabels()}) == 1
+    assert not overprinted(drawn)
+    assert not drawn.legends
+
+
+def test_an_axis_of_numbers_has_words_and_a_unit(tmp_path):
+    found = study_of(SCHEMES[:2], **{"fabric.rate_bps": [1e9, 2e9]}).run(tmp_path)
+    (axes,) = found.plot(metrics=["mean_fct_short_s"]).axes
+    assert axes.get_xlabel() == "fabric rate, Gbit/s"
+    assert axes.lines[0].get_xdata().tolist() == pytest.approx([1.0, 2.0])
+    assert "Studied: study, 4 points, 8 runs" in repr(found)
+    assert r"ecmp & 1000000000 & $" in found.to_latex(["mean_fct_short_s"]).replace("1e+09", "1000000000")
+
+
+def test_labels_do_not_cover_each_other(compared):
+    assert not overprinted(compared.plot())
+    assert not overprinted(compared.plot_cdf())
+
+
+def test_drawing_opens_no_window_and_leaves_the_style_alone(compared):
+    before = dict(matplotlib.rcParams)
+    compared.plot()
+    assert dict(matplotlib.rcParams) == before
+    assert scheme("ecmp").name in repr(compared)
