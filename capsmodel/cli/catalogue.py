@@ -1,7 +1,6 @@
 """``capsmodel schemes``, ``presets`` and ``workloads``: what can be named in other commands, and what each one is."""
 
 import re
-from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -9,6 +8,7 @@ from capsim import Scenario, Scheme, load_scenario
 from capsim import presets as all_presets
 from capsim import scheme as find
 from capsim import schemes as all_schemes
+from capsim.base.bounds import SSTHRESH_BYTES
 from capsim.protocols.registry import NICS
 from capsim.roles.catalogue import Parameter, components, parameters, parts_of
 from capsim.roles.hooks import ROLES
@@ -69,7 +69,7 @@ def _print_scheme(name: str, output: Output) -> None:
         name = part.name + (f" ({flows} flows)" if flows else "")
         say("", f"{part.role}: {name}" + ("" if own else ", which has no parameters"))
         if own:
-            print_table(_without_repeats(own), columns=columns)
+            print_table([_with_text(row) for row in own], columns=columns)
     in_turns = [item.setting for item in parameters(scheme.with_nic(NICS["round_robin"])) if item.role == "nic"]
     if in_turns:
         say("", f"With --nic round_robin there are {' and '.join(in_turns)} too.")
@@ -77,10 +77,16 @@ def _print_scheme(name: str, output: Output) -> None:
     say("", f"Changed with --set, as in --set {example}={rows[0]['shown'] if rows else '10ms'}, or in a study's grid.")
 
 
+def _quantity(name: str, value: object) -> str:
+    """Return a value of a parameter; a size above all flows and windows in words."""
+    is_high = name.endswith("_bytes") and value == SSTHRESH_BYTES.largest
+    return "arbitrarily high" if is_high else quantity(name, value)
+
+
 def _parameter_row(item: Parameter) -> dict[str, Any]:
     allowed = " or ".join(item.choices)
     if item.bound is not None:
-        least, largest = (quantity(item.name, end) for end in (item.bound.least, item.bound.largest))
+        least, largest = (_quantity(item.name, end) for end in (item.bound.least, item.bound.largest))
         allowed = f"{'0 or ' if item.bound.or_zero else ''}{least} to {largest}"
     return {
         "setting": item.setting,
@@ -89,21 +95,15 @@ def _parameter_row(item: Parameter) -> dict[str, Any]:
         "flows": item.flows,
         "name": item.name,
         "default": item.default,
-        "shown": quantity(item.name, item.default),
+        "shown": _quantity(item.name, item.default),
         "allowed": allowed,
         "meaning": without_markup(item.meaning),
     }
 
 
-def _without_repeats(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with meaning and allowed values in one cell; what several have in common stands once."""
-    before = ""
-    shown = []
-    for row in rows:
-        meaning = "as above." if row["meaning"] == before else row["meaning"]
-        before = row["meaning"]
-        shown.append(row | {"text": meaning + (f" ({row['allowed']})" if row["allowed"] else "")})
-    return shown
+def _with_text(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with meaning and allowed values in one cell."""
+    return row | {"text": row["meaning"] + (f" ({row['allowed']})" if row["allowed"] else "")}
 
 
 def presets(name: str | None = None, *, output: Output = AS_TEXT) -> None:

@@ -36,7 +36,7 @@ from capsmodel.plotting import can_draw, check_figure_path, save_figure
 
 _STUDY, _PLOT, _SETTINGS = "study.toml", "study.png", "settings.png"
 FILES = frozenset({ROWS, RESULTS, _STUDY, "runs.csv", "table.csv", "verdicts.csv", _PLOT, _SETTINGS})
-_METRICS = "mean_fct_short_s,p99_fct_short_s"
+_METRICS = "mean_fct_short_s,p99_fct_short_s,timeout_ratio_short,mean_fct_short_without_timeouts_s"
 _PER_HOUR = 1 / 3600
 _VERDICTS = [Column("id", "claim"), Column("word", "word"), Column("seeds", "seeds"), Column("point", "at")]
 _VERDICTS.append(Column("ours", "ours", ends=("low", "high")))
@@ -381,7 +381,7 @@ def _print(found: Studied, metrics: Sequence[str], output: Output) -> None:
     ratios = [f"ratios to {first} are geometric means, seed by seed (95% interval)"] if paired else []
     explain("; ".join([f"{found.study.name}: {over}", *ratios, *fixed]))
     explain(*filter(None, [offered_line(found.runs)]))
-    for metric in metrics:
+    for metric in table["metric"].unique():
         rows, columns = metric_rows(table, several, [metric], first_scheme=first)
         say("")
         print_table(rows, columns=columns, title=shown(metric).label)

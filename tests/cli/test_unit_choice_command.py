@@ -114,7 +114,9 @@ def test_sendings_of_the_worked_example(paths, capsys):
     assert [one["fits"] for one in short] == [True, True, False, False, False]
     text = in_one_line(printed(asked(paths, "--k 64 --deadline 300us --retransmit 200us"), capsys))
     assert "2 sendings fit; the code then needs r = 6, and 7 alone" in text
-    assert "7 repair packets complete a unit sooner than sending again where a round trip takes longer than 6.12" in text
+    assert (
+        "7 repair packets complete a unit sooner than sending again where a round trip takes longer than 6.12" in text
+    )
 
 
 def test_one_failure_a_day(paths, capsys):

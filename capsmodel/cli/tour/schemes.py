@@ -60,10 +60,10 @@ def _finding(compared: Compared) -> str:
     share = with_interval(caps["ratio"], caps["ratio_low"], caps["ratio_high"])
     return (
         f"Short flows finish soonest on average under {best}. caps needs {share} of the time that "
-        f"{compared.schemes[0]} needs on the same flows. Here it acknowledges each packet, because its measurement of "
-        "blocked packets needs that; the other reading of the paper, in which a unit is acknowledged when it decodes, "
-        "is the scheme caps_decode. The mean depends on the flows that had to wait for a timeout: their share, and "
-        "the mean of the others, are in the table too."
+        f"{compared.schemes[0]} needs on the same flows. The scheme caps acknowledges each packet, because its "
+        "measurement of blocked packets needs that; in the other reading of the paper a unit is acknowledged "
+        "when it decodes: the scheme caps_decode. The mean depends on the flows that had to wait for a timeout: "
+        "their share, and the mean of the others, are in the table too."
     )
 
 

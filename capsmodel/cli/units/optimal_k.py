@@ -183,9 +183,15 @@ def _near(curve: DelayCurve, row: dict[str, Any]) -> str:
     )
 
 
+_MINIMISED: dict[str, str] = {
+    "eq4": "delay of Eq. 4, repair packets cost nothing",
+    "with_redundancy_cost": "delay with the time to send repair packets",
+}
+
+
 def _plot(window_packets: int, probs: Sequence[float], setting: UnitSetting, file: Path) -> None:
     from capsmodel.plotting import plot_delay_curves, save_figure
 
     curves = [setting.curve(window_packets, prob) for prob in probs]
-    title = f"Optimal coding unit, window of {window_packets} packets,\nobjective {setting.objective}"
+    title = f"Optimal coding unit, window of {window_packets} packets,\n{_MINIMISED[setting.objective]}"
     save_figure(plot_delay_curves(curves, probs, title=title), file)

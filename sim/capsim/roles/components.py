@@ -40,8 +40,10 @@ class SegmentParams:
 
     Parameters
     ----------
-    mss_bytes, header_bytes : int
-        Payload of a full segment, and headers of a data packet, in bytes.
+    mss_bytes : int
+        Payload of a full segment, in bytes.
+    header_bytes : int
+        Headers of a data packet, in bytes.
     max_window_bytes : int
         At most so much of a subflow is sent and not acknowledged, in bytes.
     """

@@ -47,9 +47,10 @@ class CongaParams(LetflowParams):
 
     Parameters
     ----------
-    dre_period_s, dre_decay : float
-        How often X falls, in seconds, and by what part. The publication gives their ratio, 160 us; public code has a
-        part of 0.1 to 0.2.
+    dre_period_s : float
+        How often X falls, in seconds. The publication gives this over `dre_decay`, 160 us.
+    dre_decay : float
+        The part by which X falls each time; 0.1 to 0.2 in public code.
     metric_bits : int
         Q: loads are sent in steps of 2^-Q of the capacity, 3 bits as published.
     age_s : float

@@ -40,8 +40,10 @@ class DrillParams:
 
     Parameters
     ----------
-    samples, memories : int
-        d and m; DRILL(2, 1) is what the publication recommends.
+    samples : int
+        d: queues that are drawn for a packet; the publication recommends DRILL(2, 1).
+    memories : int
+        m: the least loaded queues that are remembered from packet to packet.
     distinct : bool
         Whether the d queues are different ones. The publication says "d random" ones; public code draws different ones.
     memory_per : MemoryPer

@@ -48,9 +48,10 @@ class GranularityParams:
     ----------
     path : TrainPath
         ``"random"`` is what the paper of CDCPS says of AG.
-    delay_weight, interval_weight : float
-        Weights of the last value in the mean delay of a path and in the mean interval of a flow's packets; 1/8 as in
-        TCP's RTT.
+    delay_weight : float
+        Weight of the last value in the mean delay of a path; 1/8 as in TCP's RTT.
+    interval_weight : float
+        Weight of the last value in the mean interval between a flow's packets; 1/8 likewise.
     tolerance_s : float
         Differences of delays below it count as none, in seconds: queues alone make equal paths differ.
     """

@@ -140,8 +140,10 @@ class Dc2Params:
 
     Parameters
     ----------
-    pre_span, post_span : int
-        alpha and beta: data segments that pre-coding and post-coding mix (dc2mtcp IV-A: 15 and 10).
+    pre_span : int
+        alpha: data segments that pre-coding mixes (dc2mtcp IV-A: 15).
+    post_span : int
+        beta: data segments that post-coding mixes (dc2mtcp IV-A: 10).
     pre_limit : int
         delta: largest psi at which to pre-code (IV-A: 3; Alg. 1: at equality too).
     small_window_packets : float

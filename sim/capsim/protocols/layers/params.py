@@ -85,8 +85,12 @@ class CodingParams:
         Not systematic: longest wait of a packet in the encoding buffer, in seconds; 0 for no limit. Not in the paper.
     release : Release
         With ``ack = "decoded"``: whether a decoded unit waits for all earlier ones.
-    rtt_short_s, rtt_long_s, packet_s : float
-        For the optimum of Eq. 4: RTT of free and of blocked paths, time of a packet on the link, in seconds (VI-D).
+    rtt_short_s : float
+        For the optimum of Eq. 4: RTT of free paths, in seconds (VI-D).
+    rtt_long_s : float
+        For the optimum of Eq. 4: RTT of blocked paths, in seconds (VI-D).
+    packet_s : float
+        For the optimum of Eq. 4: time of a packet on the link, in seconds (VI-D).
     """
 
     ack: Acknowledged = Acknowledged.PACKET

@@ -62,9 +62,10 @@ class PrestoParams:
     advance_at_repairs : bool
         Whether a retransmission below the next segment in order also moves `f_last` to its flowcell. Public sources do
         not tell; without it only the next segment in order does.
-    hold_factor, grow_divisor : float
-        alpha and beta, both 2 as published: packets are held for alpha times the mean duration of gaps, and at least
-        until a 1/beta of that has passed since their flowcell last grew.
+    hold_factor : float
+        alpha, 2 as published: packets are held for alpha times the mean duration of gaps.
+    grow_divisor : float
+        beta, 2 as published: and at least until a 1/beta of that has passed since their flowcell last grew.
     gap_weight : float
         Weight of the last gap in that mean. The publication does not give it; 1/8 as in TCP's RTT (RFC 6298).
     first_gap_s : float

@@ -39,9 +39,12 @@ class MmptcpParams:
     switch_at : SwitchAt
         Whether bytes count when sent for the first time or when acknowledged, which the paper leaves open, or a loss
         ends the first phase whatever its bytes (CwndSignal of the authors' code).
-    joins, joins_in_pod, joins_in_rack : int
-        Subflows opened for the second phase, beside the first: through the core, within a pod, within a rack. The
-        paper has 8; with Auto Subflow 8, 4 and 1.
+    joins : int
+        Subflows opened for the second phase, beside the first, of flows through the core: 8 in the paper.
+    joins_in_pod : int
+        Likewise of flows within a pod: 8 in the paper, 4 with Auto Subflow.
+    joins_in_rack : int
+        Likewise of flows within a rack: 8 in the paper, 1 with Auto Subflow.
     join_gap_s : float
         They are opened at distinct random times within so many seconds, in steps of a fiftieth; 0: all at once.
     path_threshold, fixed_threshold : bool, int

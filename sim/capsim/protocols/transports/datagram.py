@@ -32,8 +32,10 @@ class DatagramParams(SegmentParams):
     ----------
     rate_bps : int
         Rate of packets with their headers while the sender is ON, in bit/s; on average exact.
-    on_s, off_s : float
-        Lengths of ON and OFF periods, in seconds; a flow begins with ON. With ``off_s = 0`` the rate is constant.
+    on_s : float
+        Length of an ON period, in seconds; a flow begins with one.
+    off_s : float
+        Length of an OFF period, in seconds; with 0 the rate is constant.
     mss_bytes, header_bytes : int
         As in :class:`~capsim.roles.components.SegmentParams`.
     max_window_bytes : int

@@ -70,7 +70,7 @@ class Ns3Params(TcpParams):
     repeat_join_syns : bool
         Whether the SYN of a further subflow has a timer (RFC 8684: yes).
     refuse_buffered : bool
-        Whether the receiver refuses what it has buffered, as above (RFC 5681: no).
+        Whether the receiver refuses a segment that it has buffered (RFC 5681: no).
     data_acks : bool
         Whether acknowledgements say what has come of the stream (RFC 8684: yes).
     careful : bool

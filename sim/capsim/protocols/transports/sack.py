@@ -63,9 +63,10 @@ class SackParams(TcpParams):
         How the window is reduced in a recovery (RFC 6675: at once; Linux, and ns-3 from 3.32: PRR).
     sack_blocks : int
         Blocks that an acknowledgement has room for: 3 beside a time stamp, 4 without (RFC 2018, section 3).
-    sack_option_bytes, sack_block_bytes : int
-        What an acknowledgement with blocks is longer: the option with its padding, and each block (RFC 2018, section
-        3), in bytes.
+    sack_option_bytes : int
+        By how much the option with its padding makes an acknowledgement with blocks longer, in bytes (RFC 2018).
+    sack_block_bytes : int
+        By how much each block makes it longer, in bytes (RFC 2018, section 3).
     """
 
     rescue: bool = True

@@ -57,18 +57,24 @@ class TcpParams(SegmentParams):
 
     Parameters
     ----------
-    ack_bytes, syn_bytes : int
-        Sizes of an acknowledgement and of a SYN or SYN-ACK, in bytes.
+    ack_bytes : int
+        Size of an acknowledgement, in bytes.
+    syn_bytes : int
+        Size of a SYN or SYN-ACK, in bytes.
     initial_window_packets : int
         Initial cwnd in segments (RFC 6928).
     initial_ssthresh_bytes : int
-        "Arbitrarily high" (RFC 5681, section 3.1).
+        Slow start ends at this window, in bytes: arbitrarily high at first (RFC 5681, section 3.1).
     mss_bytes, header_bytes : int
         As in :class:`~capsim.roles.components.SegmentParams`.
     max_window_bytes : int
         The receive window, which neither the window nor the data in flight exceed, in bytes.
-    min_rto_s, max_rto_s, granularity_s : float
-        Bounds of the RTO, and G of RFC 6298, in seconds.
+    min_rto_s : float
+        The least RTO, in seconds; 200 ms in Linux, 1 s in RFC 6298.
+    max_rto_s : float
+        The largest RTO, in seconds, at least 60 s in RFC 6298.
+    granularity_s : float
+        G of RFC 6298, the step of the clock, in seconds: the least that is added to the mean RTT.
     initial_rto_s : float
         RTO before the first sample, in seconds. 0: 1 s with a handshake (RFC 6298, 2.1); without one `min_rto_s`, since
         such a connection was opened earlier and has measured its round trip.
@@ -88,11 +94,14 @@ class TcpParams(SegmentParams):
         Whether the acknowledgement that ends recovery then opens the window too, as in ns-3 (RFC 6582: no).
     ssthresh_from : SsthreshFrom
         What is halved after a loss.
-    handshake, handshake_ack : bool
-        Whether a SYN and a SYN-ACK precede the data; the clock of a flow starts with the SYN. Whether the third
-        packet of the handshake travels by itself, ahead of the data, as in ns-3 and Linux.
-    ecn, ecn_acks : bool
-        Whether data packets, and acknowledgements, are ECN-capable (RFC 3168; 6.1.4 forbids the latter).
+    handshake : bool
+        Whether a SYN and a SYN-ACK precede the data; the clock of a flow starts with the SYN.
+    handshake_ack : bool
+        Whether the third packet of the handshake travels by itself, ahead of the data, as in ns-3 and Linux.
+    ecn : bool
+        Whether data packets are ECN-capable (RFC 3168).
+    ecn_acks : bool
+        Whether acknowledgements are ECN-capable, which RFC 3168, 6.1.4, forbids.
     """
 
     ack_bytes: Annotated[int, bounds.PACKET_BYTES] = 40
