@@ -13,21 +13,36 @@ from collections.abc import Mapping
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from types import ModuleType
 from typing import IO, NoReturn
 
 from IPython.lib.pretty import pretty
 
-from capsim import load_scenario, simulate
+from capsim import load_study
 from capsmodel.cli import main
+from capsmodel.plotting import svg_bytes
 
 FORK = get_context("fork")
 
 
+STUDY = """
+scenario = "p64"
+seeds = 2
+[axes]
+scheme = ["ecmp", "rps", "caps"]
+[[panel]]
+metric = "mean_fct_s"
+x = "scheme"
+"""
+
+
 def warm_up() -> None:
-    """Compile the engine, or read it from the disk, so that all forks have it."""
-    simulate(load_scenario("p64"), rng=1)
+    """Run and draw a small study, so that all forks have what its parts import, compile, and read of the sources."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "study.toml"
+        file.write_text(STUDY, encoding="utf-8")
+        svg_bytes(load_study(file).run(folder).plot())
 
 
 def run_command(arguments: list[str], folder: Path, settings: Mapping[str, str]) -> tuple[int, str, str]:

@@ -42,7 +42,7 @@ class Gallery(Generated):
         domain = self.env.domains.standard_domain
         domain.note_hyperlink_target(name, self.env.docname, nodes.make_id(name), picture.name)
         yield nodes.paragraph("", picture.title)
-        yield self.picture(picture.name, picture.title, picture.draw())
+        yield self.picture(picture.name, picture.title, picture.draw)
         yield command(picture.command)
         yield from self.rst(picture.choices)
         yield table(("claim and verdict", "what the paper says, and what we have"), map(self.cells, picture.claims))

@@ -1,12 +1,13 @@
 """What all generated pages use: tables and sections made from the registries when the site is built."""
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from kept import kept, key_of
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
@@ -116,11 +117,11 @@ class Generated(SphinxDirective):
         self.env.note_reread()
         return list(self.content_nodes(*self.arguments))
 
-    def picture(self, name: str, title: str, figure: "Figure") -> nodes.raw:
-        """Write a figure into the pages and show it; on a small screen one opens it."""
+    def picture(self, name: str, title: str, draw: "Callable[[], Figure]") -> nodes.raw:
+        """Write a figure into the pages and show it; on a small screen one opens it. It is drawn if none is kept."""
         target = Path(self.env.app.outdir) / "_images" / f"{name}.svg"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(svg_bytes(figure))
+        target.write_bytes(kept(self.env.app, f"{key_of(name)}.svg", lambda: svg_bytes(draw())))
         source = "../" * self.env.docname.count("/") + f"_images/{target.name}"
         image = f'<img class="figure" src="{source}" alt="{escape(title)}" loading="lazy">'
         return nodes.raw("", f'<a href="{source}">{image}</a>', format="html")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from docutils import nodes
@@ -67,7 +68,7 @@ class ReliedOn(Generated):
         """Yield the picture and the table."""
         rows = papers.claims(paper)
         title = f"Claims of {paper} by word"
-        yield self.picture(f"relied_on_{paper}", title, draw_by_word(title, rows))
+        yield self.picture(f"relied_on_{paper}", title, partial(draw_by_word, title, rows))
         heads = ("claim", "what the paper says, and the number", "ours", "word", "in other settings")
         said = [row for row in rows if row.entry.was_run and row.entry.value and HEADLINE.search(row.claim.where)]
         if said:
