@@ -48,6 +48,7 @@ ELSEWHERE = {
     "out/runs",
     "runs",
     "letflow/verdicts.csv",
+    "mine/verdicts.csv",
     "runs.csv",
     "sim/capsim/protocols/schemes/two_choices.py",
     "src/internet/model",

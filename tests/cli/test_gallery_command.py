@@ -10,8 +10,9 @@ from cli.commands import ended
 
 from capsmodel.cli import main
 from capsmodel.cli.shared import pages
+from capsmodel.cli.tour import papers as papers_on_the_tour
 from capsmodel.experiments.words import MEANINGS
-from capsmodel.papers import claims, gallery
+from capsmodel.papers import claim_totals, claims, gallery
 from capsmodel.plotting import new_figure, svg_bytes
 
 VOID = {"meta", "img", "br"}
@@ -132,3 +133,9 @@ def test_a_bad_request_ends_in_one_line_and_status_2(arguments, message, capsys)
     assert code == 2
     assert err.count("\n") == 1
     assert message in err
+
+
+def test_the_tour_counts_the_claims_as_the_command_does():
+    section = papers_on_the_tour.STATION.visit(True, lambda share: None)
+    totals = {row["word"]: row["all"] for row in claim_totals(claims())}
+    assert section.finding.startswith(f"Of all {totals['claims']} claims: agrees {totals['agrees']}, ")

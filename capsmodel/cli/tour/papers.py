@@ -28,10 +28,11 @@ def _row(row: ClaimRow) -> dict[str, Any]:
 
 def _visit(quick: bool, advance: Advance) -> Section:
     del quick, advance  # read from the ledger: done at once
-    every = claims()
-    by_id = {row.claim.id: row for row in every}
+    rows = claims()
+    by_id = {row.claim.id: row for row in rows}
     shown = [by_id[name] for name in TELLING]
-    words = counted([row.entry.verdict for row in every], VERDICT_WORDS)
+    every = [row.entry.verdict for row in rows if row.claim.is_counted]
+    words = counted(every, VERDICT_WORDS)
     return Section(
         title="Does it come out as the papers print it?",
         reading="Three of the claims of the papers. The grey bar is the range that is printed, or the side on which "
