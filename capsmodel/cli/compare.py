@@ -204,7 +204,8 @@ def _save(compared: Compared, scenario: Scenario, out: Path, flows_csv: Path | N
     flows = {name: compared.flows(name) for name in compared.schemes}
     if can_draw():
         compared.plot(out / "compare.png")
-        plot_cdf(flows, out / "fct_cdf.png")
+        if any(table["finished"].any() for table in flows.values()):
+            plot_cdf(flows, out / "fct_cdf.png")
     by_size = pd.concat([fct_by_size(table).assign(scheme=name) for name, table in flows.items()])
     tables = {out / "runs.csv": compared.runs, out / "table.csv": compared.table(SHOWN_METRICS)}
     tables[out / "by_size.csv"] = by_size[["scheme", *by_size.columns.drop("scheme")]]
