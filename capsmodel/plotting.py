@@ -205,11 +205,10 @@ def plot_delay_curves(curves: Sequence[DelayCurve], blocking_probs: Sequence[flo
     """
     figure = new_figure()
     axes = figure.add_subplot()
-    for curve, prob in zip(curves, blocking_probs, strict=True):
-        delays_ms = np.asarray(curve.delay_s) * 1e3
-        (line,) = axes.plot(curve.k, delays_ms, label=f"$p_B$ = {prob:g}")
+    for number, (curve, prob) in enumerate(zip(curves, blocking_probs, strict=True)):
+        delays_ms, style = np.asarray(curve.delay_s) * 1e3, look(number)
         best = int(np.argmin(delays_ms))
-        axes.plot(curve.k[best], delays_ms[best], "o", color=line.get_color())
+        axes.plot(curve.k, delays_ms, label=f"$p_B$ = {prob:g}", markevery=[best], **style)
     axes.set(xlabel="source packets in a coding unit, k", ylabel="mean window delay, ms")
     axes.set_title(fill(title, TITLE_CHARACTERS))
     axes.legend(frameon=False)

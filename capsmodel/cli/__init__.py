@@ -1,6 +1,7 @@
 """The command line: one application, one module per group of commands, each imported only when it is called."""
 
 import sys
+from typing import Any
 
 from cyclopts import App, CycloptsError, Group
 
@@ -17,11 +18,39 @@ from capsmodel.cli.shared.endings import (
     warnings_in_a_line,
 )
 
+
+class _Help:
+    """Prints help as Cyclopts does, but what docstrings say of an option is running text, wherever their lines end."""
+
+    def __call__(self, console: Any, options: Any, panel: Any) -> None:
+        """Print a panel."""
+        for entry in panel.entries:
+            text: Any = getattr(entry.description, "primary_renderable", None)
+            if hasattr(text, "plain"):
+                text.plain = " ".join(text.plain.split())
+        self._default()(console, options, panel)
+
+    def render_usage(self, console: Any, options: Any, usage: Any) -> None:
+        """Print how the command is called."""
+        self._default().render_usage(console, options, usage)
+
+    def render_description(self, console: Any, options: Any, description: Any) -> None:
+        """Print what the command does."""
+        self._default().render_description(console, options, description)
+
+    @staticmethod
+    def _default() -> Any:
+        from cyclopts.help import DefaultFormatter  # with what it needs, when somebody asks for help
+
+        return DefaultFormatter()
+
+
 app = App(
     name="capsmodel",
     version=__version__,
     help="Coding, spraying and replication in data-centre fabrics: formulas, packet simulator, codec.",
     help_format="plaintext",
+    help_formatter=_Help(),
     help_epilogue="capsmodel COMMAND --help explains a command, with examples. --install-completion lets Tab complete "
     "commands and options.",
 )

@@ -6,6 +6,7 @@ import json
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from threading import Event
 
 import pytest
@@ -199,3 +200,14 @@ def test_numbers_beyond_any_table_are_computed_or_cut(command, capsys):
     rows = json.loads(printed(f"{command} --json", capsys))
     assert all(value is not None for row in rows for value in row.values())
     assert "k = 1..8192" in printed("optimal-k 1000000000", capsys)
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare", "study", "optimal-k", "codec encode"])
+def test_help_is_running_text(command, capsys, monkeypatch):
+    """Catches lines that end where those of a docstring do: of each next line the first word has no room before."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line[1:-1] for line in printed(f"{command} --help", capsys).splitlines() if line.startswith("│")]
+    for line, following in pairwise(lines):
+        if following.startswith(" " * 8):
+            word = following.split()[0]
+            assert len(line.rstrip()) + 1 + len(word) > 76, f"{line.strip()} / {following.strip()}"

@@ -57,12 +57,9 @@ class ScenarioOptions:
         Flow sizes of Poisson traffic between random hosts: one of capsmodel workloads, or a CSV file of your own with
         the columns size_bytes,cdf (websearch).
     load
-        Load asked of the Poisson traffic: payload over the
-        capacity of host links, such as 0.6 (0.5). Where a leaf
-        has fewer uplinks than hosts it may be more than these
-        carry: --set traffic.load_of=leaf-uplinks asks it of them.
-        What a run offers depends on the sizes drawn, unless
-        --set traffic.exact_load=true.
+        Load asked of the Poisson traffic: payload over the capacity of host links, such as 0.6 (0.5). Where a leaf has
+        fewer uplinks than hosts it may be more than these carry: --set traffic.load_of=leaf-uplinks asks it of them.
+        What a run offers depends on the sizes drawn, unless --set traffic.exact_load=true.
     flows
         Number of Poisson flows (1000).
     flow_file

@@ -8,7 +8,7 @@ from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
 from capsmodel.coding.unit_parameters import Objective
 from capsmodel.papers.closed_forms.caps import PAPER_UNITS
-from capsmodel.plotting import plot_delay_curves
+from capsmodel.plotting import look, plot_delay_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,8 @@ def _figure(objective: Objective) -> "Figure":
     figure = plot_delay_curves(curves, PAPER_PROBS, title=_TITLES[objective])
     (axes,) = figure.axes
     for place, printed in enumerate(PAPER_UNITS):
-        axes.axvline(printed, color=f"C{place}", linestyle=":", label="k printed in CAPS" if place == 0 else None)
+        label = "k printed in CAPS" if place == 0 else None
+        axes.axvline(printed, color=look(place)["color"], linestyle=":", label=label)
     axes.legend(frameon=False)
     return figure
 
