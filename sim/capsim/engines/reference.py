@@ -10,7 +10,7 @@ happens is a method that the event calls.
 
 from collections import deque
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from heapq import heappush
 from itertools import chain
 from operator import attrgetter
@@ -67,17 +67,16 @@ from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, has_room
 
 
 class Environment(simpy.Environment):
-    """SimPy's, with whole picoseconds; counts events that have a kind and, where these are ordered, transmissions."""
+    """SimPy's, with whole picoseconds; counts events that have a kind, and transmissions."""
 
     events = 0
     tie_seed = 0
-    ordered = False
     transmissions = 0
     now = property(attrgetter("_now"))  # an int: the time begins at one and moves by ints
 
     def next_transmission(self) -> int:
-        """Return the number of a transmission that begins, from 1 on; 0 where ties are hashed."""
-        self.transmissions += self.ordered
+        """Return the number of a transmission that begins, from 1 on."""
+        self.transmissions += 1
         return self.transmissions
 
 
@@ -132,16 +131,19 @@ class Port:
         self.link_time_ps = cache(lambda packet_bytes: serialisation_ps(packet_bytes + link_bytes, rate_bps))
         self.waiting: deque[Any] = deque()
         self.in_service: Any = None
-        self.transmission = 0  # number of that of the packet in service
+        self.transmission = 0  # number of that of the packet in service; 0 where ties are hashed
         self.departure = Repeated(self.env, DEPART, number, self.depart)
         self.on_wire: deque[Any] = deque()
-        self.arrival = Repeated(self.env, ARRIVE, number, self.arrive)
+        self.arrival = Repeated(self.env, ARRIVE, number, partial(network.arrive, self))
         self.admit, self.take, self.evict = network.queue_hooks(record, number)
+        if record.order == BY_RANK:
+            self.take = None  # the first of all that wait is next
 
     def send(self, packet: Any, now_ps: int) -> None:
         """Begin to send a packet."""
-        port = self.record
-        self.in_service, self.transmission = packet, self.env.next_transmission()
+        port, self.in_service = self.record, packet
+        if self.setup.ordered:
+            self.transmission = self.env.next_transmission()
         if port.order == BY_RANK:
             port.turn = max(port.turn, packet.rank)
         begin_ps = self.begin_ps(packet, port.packets_out, now_ps) if self.has_jitter else now_ps
@@ -162,7 +164,7 @@ class Port:
         self.arrival.at(now_ps + port.delay_ps, self.transmission)
         self.in_service = None
         if self.waiting:
-            self.send(self.take_next(now_ps), now_ps)
+            self.send(self.waiting.popleft() if self.take is None else self.taken(now_ps), now_ps)
 
     def count_waiting(self, packet: Any, now_ps: int) -> None:
         """Count in the histograms how long a packet waited that has been sent."""
@@ -171,15 +173,8 @@ class Port:
             waited_ps = now_ps - packet.enqueue_ps - self.link_time_ps(packet.bytes)
             count_leaving(self.network.queue_counts, self.record, packet, flow.short, waited_ps)
 
-    def arrive(self, _: simpy.Event) -> None:
-        """Hand the packet that has crossed the link to what is at the far end."""
-        self.arrival.callbacks = self.arrival.actions
-        self.network.arrive(self, self.on_wire.popleft())
-
-    def take_next(self, now_ps: int) -> Any:
-        """Return the waiting packet that is sent next."""
-        if self.take is None or self.record.order == BY_RANK:
-            return self.waiting.popleft()
+    def taken(self, now_ps: int) -> Any:
+        """Return the waiting packet that the queue discipline takes."""
         self.link_waiting()
         packet = self.network.packets[self.take(now_ps)]
         self.waiting.remove(packet)
@@ -193,10 +188,7 @@ class Port:
         port.wait_head, port.wait_tail = numbers[1], numbers[-2]
 
     def wait(self, packet: Any) -> None:
-        """Let a packet wait: behind all, or behind those of its own rank and smaller ones."""
-        if self.record.order == BY_ARRIVAL:
-            self.waiting.append(packet)
-            return
+        """Let a packet wait behind those of its own rank and smaller ones."""
         place = len(self.waiting)
         while place and self.waiting[place - 1].rank > packet.rank:
             place -= 1
@@ -227,9 +219,9 @@ class Port:
             return ACCEPT if has_room(self.record, packet, queue_packets, queue_bytes) else REFUSE
         return int(self.admit(packet, queue_packets, queue_bytes, now_ps))
 
-    def enqueue(self, packet: Any) -> None:
+    def enqueue(self, packet: Any, now_ps: int) -> None:
         """Accept a packet or drop it."""
-        port, now_ps = self.record, self.env.now
+        port = self.record
         port.packets_in += 1
         port.bytes_in += packet.bytes
         if not port.up:
@@ -250,7 +242,7 @@ class Port:
     def join(self, packet: Any, now_ps: int) -> None:
         """Let a packet join the queue, and send it if the port is free."""
         port = self.record
-        if self.setup.trace == TRACE_PACKETS:
+        if self.network.traces_packets:
             self.network.trace_packet(ENQUEUED, 0, self, packet)
         packet.enqueue_ps = now_ps
         port.queue_packets += 1
@@ -269,6 +261,8 @@ class Port:
             self.give_rank(packet, now_ps)
         if self.in_service is None:
             self.send(packet, now_ps)
+        elif port.order == BY_ARRIVAL:
+            self.waiting.append(packet)
         else:
             self.wait(packet)
 
@@ -315,11 +309,11 @@ class Network(Records):
         super().__init__(setup, strict=strict)
         self.progress: Callable[[int], None] | None = None
         self.env = Environment(0)
-        self.env.tie_seed, self.env.ordered = self.tie_seed, setup.ordered
+        self.env.tie_seed = self.tie_seed
         self.done = simpy.Event(self.env)
         self.payload = payload_of(setup)
         self.armed: dict[tuple[int, int], int] = {}
-        self.epoch = 0
+        self.epoch, self.traces_packets = 0, setup.trace == TRACE_PACKETS
         self.port_objects = [Port(self, record, number) for number, record in enumerate(self.ports)]
         self.schedule()
 
@@ -360,9 +354,10 @@ class Network(Records):
         handlers.start(self, f, self.env.now)
         self.check_done()
 
-    def arrive(self, port: Port, packet: Any) -> None:
-        """Take a packet that has crossed a link to the switch or host at the far end."""
-        link, now_ps = port.record, self.env.now
+    def arrive(self, port: Port, _: simpy.Event) -> None:
+        """Take the packet that has crossed a link to the switch or host at the far end."""
+        port.arrival.callbacks = port.arrival.actions
+        link, packet, now_ps = port.record, port.on_wire.popleft(), self.env.now
         link.packets_arrived += 1
         self.counts.traversals += 1
         if self.progress is not None and self.counts.traversals % PROGRESS_TRAVERSALS == 0:
@@ -370,7 +365,7 @@ class Network(Records):
         if link.loss_prob > 0 and self.is_lost(port):
             self.lose(packet, port)
             return
-        if self.setup.trace == TRACE_PACKETS:
+        if self.traces_packets:
             self.trace_packet(ARRIVED, 0, port, packet)
         if link.to_node < self.n_hosts:
             if self.payload is not None and packet.kind in (DATA, CODED):

@@ -40,7 +40,7 @@ class Hosts(Records):
     def __init__(self, setup: Setup):
         super().__init__(setup)
         self.sent: list[Any] = []
-        self.port_objects = [SimpleNamespace(enqueue=self.sent.append)] * setup.fabric.n_ports
+        self.port_objects = [SimpleNamespace(enqueue=lambda packet, _: self.sent.append(packet))] * setup.fabric.n_ports
 
     def take_packet(self) -> int:
         """Return the number of a packet in which something is left."""

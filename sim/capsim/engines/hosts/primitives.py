@@ -127,7 +127,7 @@ def free_packet(w: Any, number: int) -> None:
 
 def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     """Offer a packet to a port."""
-    w.port_objects[p].enqueue(w.packets[number])
+    w.port_objects[p].enqueue(w.packets[number], now_ps)
 
 
 def drop_unroutable(w: Any, number: int, reason: int, now_ps: int) -> None:
