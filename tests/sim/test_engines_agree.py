@@ -6,9 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.engine_setups import BUSY, FABRICS, LEAF_SPINE, differences, flow_list, in_turns, random_flows, setup_of
+from support.engine_setups import (
+    BUSY,
+    CROWDED,
+    FABRICS,
+    LEAF_SPINE,
+    differences,
+    differing,
+    expected,
+    flow_list,
+    happened,
+    in_turns,
+    marking_early,
+    one_run,
+    setup_of,
+)
 
 from capsim import LeafSpine, LinkChange, schemes
+from capsim.engines import run
 from capsim.engines.probes import observables
 from capsim.protocols.layers.caps_per_host import CAPS_LAYER_PER_HOST
 from capsim.protocols.transports.tcp import SsthreshFrom
@@ -121,8 +136,16 @@ def test_enough_schemes():
 @pytest.mark.parametrize("name", schemes())
 def test_every_scheme_on_every_fabric(name, fabric):
     """And every value that a hook writes fits its field, which Python alone would not tell."""
-    kind, flows = BUSY[fabric]
-    assert differences(setup_of(kind, flows, name), strict=fabric in ("leaf-spine", "fat-tree")) == []
+    chosen = marking_early(name)
+    records = one_run(setup_of(*CROWDED[fabric], chosen), strict=fabric in ("leaf-spine", "fat-tree"))
+    assert expected(chosen) <= happened(records)
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize(("name", "what"), [("rps", "losses"), ("caps", "coded packets"), ("dc2mtcp", "coded packets")])
+def test_many_flows(name, what, fabric):
+    """Between random hosts, over most routes of the fabric; tables grow that begin small."""
+    assert {what, "timeouts"} <= happened(one_run(setup_of(*BUSY[fabric], name)))
 
 
 @pytest.mark.parametrize("name", [name for name in schemes() if in_turns(name).nic.rank])
@@ -131,7 +154,7 @@ def test_every_scheme_with_hosts_that_send_in_turns(name):
     params = {"quantum_bytes": 3028, "control_first": True} if len(name) % 2 else {}
     hosts = {"hosts_per_leaf": 3, "host_rate_bps": 1e9, "host_buffer_packets": 30}
     kind = LeafSpine(leaves=3, spines=3, rate_bps=1e10, delay_s=2e-6, buffer_packets=12, **hosts)
-    assert differences(setup_of(kind, BUSY["leaf-spine"][1], in_turns(name, **params)), strict=True) == []
+    assert differences(setup_of(kind, CROWDED["leaf-spine"][1], in_turns(name, **params)), strict=True) == []
 
 
 def with_every_memory():
@@ -147,8 +170,8 @@ def with_every_memory():
 @pytest.mark.parametrize("name", with_every_memory())
 def test_all_that_can_be_sampled(name):
     """Every field of every record and component, extents of reordering, queues, and counters of a warm-up."""
-    kind, flows = BUSY["leaf-spine"]
-    watched = {"probe_ps": 97_000_000, "probe_ports": (0, 3, 9), "probe_flows": (0, 5, 7), "probe_switches": (0, 4)}
+    kind, flows = CROWDED["leaf-spine"]
+    watched = {"probe_ps": 397_000_000, "probe_ports": (0, 3, 9), "probe_flows": (0, 5, 7), "probe_switches": (0, 4)}
     setup = setup_of(kind, flows, name, trace=0, histograms=True, warm_up_ps=300_000_000, **watched)
     fields = tuple(observables(setup))
     assert {"port.queue_bytes", "sub.cwnd_bytes", "flow.buffered"} <= set(fields)
@@ -157,9 +180,10 @@ def test_all_that_can_be_sampled(name):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variants(variant):
+    """Each option has an effect in its scenario; two of them need more flows for that."""
     name, options = VARIANTS[variant]
-    kind, flows = BUSY["leaf-spine"]
-    assert differences(setup_of(kind, flows, name, **options)) == []
+    scenario = (BUSY if variant in ("pre-opened, backed-off RTO kept", "ns-3 habits off") else CROWDED)["leaf-spine"]
+    assert differing(one_run(setup_of(*scenario, name, **options)), run(setup_of(*scenario, name))) != []
 
 
 @pytest.mark.parametrize("name", schemes())
@@ -175,23 +199,18 @@ def test_every_scheme_with_ties_in_order_of_scheduling(name):
 def test_failing_links(name, ordered):
     changes = (
         LinkChange(between=("leaf0", "spine1"), down_s=100e-6, up_s=900e-6),
-        LinkChange(between=("leaf1", "spine0"), down_s=250e-6),
+        LinkChange(between=("leaf2", "spine0"), down_s=250e-6),
     )
-    kind = replace_links(LEAF_SPINE, changes)
-    setup = setup_of(kind, random_flows(9, n_flows=30, rng=3, within_us=200), name, ordered=ordered)
-    assert differences(setup) == []
-
-
-def replace_links(kind, changes):
-    return type(kind)(
-        leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, buffer_packets=12, links=changes, reroute_s=50e-6
-    )
+    fabric = {"leaves": 3, "hosts_per_leaf": 3, "spines": 3, "delay_s": 2e-6, "buffer_packets": 12}
+    kind = LeafSpine(**fabric, links=changes, reroute_s=50e-6)
+    records = one_run(setup_of(kind, CROWDED["leaf-spine"][1], name, ordered=ordered))
+    assert {"losses at failed links", "timeouts"} <= happened(records)
 
 
 def test_losers_stop():
-    kind, flows = BUSY["leaf-spine"]
     stopping = schemes()["repflow"].with_params(sharing={"abort_losers": True})
-    assert differences(setup_of(kind, flows, stopping)) == []
+    records = one_run(setup_of(*CROWDED["leaf-spine"], stopping))
+    assert differing(records, run(setup_of(*CROWDED["leaf-spine"], "repflow"))) != []
 
 
 rows = st.tuples(st.integers(0, 8), st.integers(0, 7), st.integers(1, 60_000), st.integers(0, 200)).map(
@@ -215,20 +234,10 @@ def test_random_small_scenarios(name, flows, buffer_packets, spines, seed, in_se
     assert differences(setup_of(kind, flow_list(flows), name, **options)) == []
 
 
-def test_the_scenarios_are_not_idle():
-    """Losses, timeouts and reordering happen, so that equality says something."""
-    from capsim.engines import run
-
-    records = run(setup_of(*BUSY["leaf-spine"], "rps"))
-    assert records.ports["packets_dropped"].sum() > 10
-    assert records.subs["timeouts"].sum() > 0
-    assert np.count_nonzero(records.subs["reordered_packets"]) > 3
-
-
 @pytest.mark.parametrize("below", ["sack", "dctcp", "caps_ns2"])
 @pytest.mark.parametrize("ack", ["packet", "decoded"])
 def test_coding_over_other_transports(ack, below):
-    kind, flows = BUSY["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     layer = {"ack": ack, "initial_blocking_prob": 0.1}
     assert differences(setup_of(kind, flows, over(schemes()[below], schemes()["caps"]), layer=layer)) == []
 
@@ -243,7 +252,7 @@ def over(below, scheme):
 
 
 def test_one_estimator_per_host():
-    kind, flows = BUSY["leaf-spine"]
     caps = schemes()["caps"]
     shared = replace(caps, short=replace(caps.short, layer=CAPS_LAYER_PER_HOST))
-    assert differences(setup_of(kind, flows, shared)) == []
+    records = one_run(setup_of(*BUSY["leaf-spine"], shared))
+    assert not np.array_equal(records.trace, run(setup_of(*BUSY["leaf-spine"], caps)).trace)
