@@ -195,8 +195,9 @@ def in_periods(packets: pd.DataFrame) -> pd.DataFrame:
     """
     rows, smoothed_s = [], 0.0
     acked = packets.dropna().sort_values("time_s")
-    for number, period in acked.groupby((acked["time_s"] // PERIOD_S).astype(int)):
-        rtts_s = period["rtt_s"].to_numpy()
+    numbers, begin = np.unique((acked["time_s"] // PERIOD_S).astype(int), return_index=True)
+    columns = {name: np.split(acked[name].to_numpy(), begin[1:]) for name in ("rtt_s", "blocked") if name in acked}
+    for place, (number, rtts_s) in enumerate(zip(numbers, columns["rtt_s"], strict=True)):
         smoothed, updated_s = blocking_prob_twice_smoothed(rtts_s, smoothed_rtt_s=smoothed_s or float(rtts_s.mean()))
         smoothed_s = float(updated_s)
         if len(rtts_s) < _FEWEST_ACKS:
@@ -210,7 +211,7 @@ def in_periods(packets: pd.DataFrame) -> pd.DataFrame:
             "twice_smoothed_prob": smoothed,
             "above_average_prob": blocking_prob_above_average(rtts_s),
         }
-        rows.append(row | ({"blocked_prob": period["blocked"].mean()} if "blocked" in period else {}))
+        rows.append(row | ({"blocked_prob": columns["blocked"][place].mean()} if "blocked" in columns else {}))
     return pd.DataFrame(rows)
 
 

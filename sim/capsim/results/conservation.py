@@ -80,9 +80,10 @@ def _ports_add_up(ports: Table, fabric: Fabric) -> None:
 
 def _flows_whole(raw: RawRecords) -> None:
     done = np.flatnonzero((raw.flows["received_ps"] >= 0) & (raw.flows["shared"] == 0))
-    subs, flows = raw.subs[raw.flows["winner"][done]], raw.flows[done]
-    delivered = (subs["receive_next"] - 1) * flows["mss_bytes"] + flows["last_segment_bytes"]
-    bad = (subs["receive_next"] != flows["n_segments"]) | (delivered != flows["flow_bytes"])
+    receive_next = raw.subs["receive_next"][raw.flows["winner"][done]]
+    flows = {name: raw.flows[name][done] for name in ("mss_bytes", "last_segment_bytes", "n_segments", "flow_bytes")}
+    delivered = (receive_next - 1) * flows["mss_bytes"] + flows["last_segment_bytes"]
+    bad = (receive_next != flows["n_segments"]) | (delivered != flows["flow_bytes"])
     _none(bad, done, "finished flow: delivered bytes are not the bytes of the flow")
     shared = np.flatnonzero((raw.flows["received_ps"] >= 0) & (raw.flows["shared"] != 0))
     bad = raw.flows["data_next"][shared] != raw.flows["n_segments"][shared]

@@ -82,12 +82,12 @@ def ideal_fct_s(
         From the first bit sent to the last bit received; no handshake, no window. With one path of equal rates it is
         :func:`capsmodel.metrics.ideal_fct_s`.
     """
-    ends = np.column_stack([flows.src, flows.dst])
-    pairs, pair_of_flow = np.unique(ends, axis=0, return_inverse=True)
+    ends = flows.src.astype(np.int64) * fabric.n_hosts + flows.dst
+    pairs, pair_of_flow = np.unique(ends, return_inverse=True)
     paths = _Paths(fabric)
-    found = [paths.between(int(src), int(dst)) for src, dst in pairs]
+    found = [paths.between(*divmod(pair, fabric.n_hosts)) for pair in pairs.tolist()]
     kinds = {between: number for number, between in enumerate(dict.fromkeys(found))}
-    kind_of_flow = np.array([kinds[between] for between in found])[pair_of_flow.ravel()]
+    kind_of_flow = np.array([kinds[between] for between in found])[pair_of_flow]
     least_ps = np.zeros(len(flows.src), np.int64)
     for between, number in kinds.items():
         mine = kind_of_flow == number

@@ -129,12 +129,12 @@ def _beside_one_path(result: Result) -> pd.DataFrame:
     return flows.assign(ideal_fct_s=alone_s, slowdown=flows["fct_s"] / alone_s)
 
 
-def _copies(result: Result) -> dict[str, float]:
+def _copies(result: Result, flows: pd.DataFrame) -> dict[str, float]:
     """Return the waits of the two copies of each short flow, paired within a flow and across flows."""
     subs = result.raw.subs
-    flows = _beside_one_path(result).iloc[subs["flow"]].reset_index(drop=True)
-    lasted_s = subs["received_ps"] / 1e12 - flows["start_s"] - flows["ideal_fct_s"]
-    waits = lasted_s[flows["short"]].to_numpy().reshape(-1, 2) / _PACKET_S
+    start_s, ideal_s, short = (flows[name].to_numpy()[subs["flow"]] for name in ("start_s", "ideal_fct_s", "short"))
+    lasted_s = subs["received_ps"] / 1e12 - start_s - ideal_s
+    waits = lasted_s[short].reshape(-1, 2) / _PACKET_S
     first, second = waits[int(_WARM_UP * len(waits)) :].T
     return {
         "copy_wait_packets": float(first.mean()),
@@ -182,7 +182,7 @@ def burst_flows(
         beyond_printed_prob=kept["slowdown"] > tail_fct(load, **model),
         beyond_exact_prob=kept["slowdown"] > tail_fct(load, **model, tail="exact"),
     )
-    return columns | (_copies(result) if replicas == 2 else {})
+    return columns | (_copies(result, found) if replicas == 2 else {})
 
 
 @measurement("web-search-flows", revision=1)
