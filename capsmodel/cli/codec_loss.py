@@ -115,7 +115,7 @@ _LOSS = (
     Column("r", "r"),
     Column("units", "units"),
     Column("lost_ratio", "lost, %", 100),
-    Column("decoded_ratio", "decoded, %", 100, "half_width"),
+    Column("decoded_ratio", "decoded, %", 100, ends=("decoded_ratio_low", "decoded_ratio_high")),
     Column("decode_prob", "any k decode, %", 100),
     Column("decode_prob_rlnc", "random linear, %", 100),
 )
@@ -287,7 +287,8 @@ def _row(kind: Unit, units: int, run: _Run) -> dict[str, Any]:
         "lost_ratio": 1 - arrived / (run.receptions * kind.n),
         "decoded_ratio": measured,
         "standard_error": float(np.sqrt(measured * (1 - measured) / run.receptions)),
-        "half_width": (found.high - found.low) / 2,
+        "decoded_ratio_low": found.low,
+        "decoded_ratio_high": found.high,
         "decode_prob": mds,
         "decode_prob_rlnc": dense,
     }

@@ -93,7 +93,8 @@ def _exponent(value: float, digits: int) -> int:
 def with_interval(value: float, low: float, high: float) -> str:
     """Return a value and the ends of its interval: two digits of the nearer distance; no interval if it is NaN.
 
-    The ends of what is above 0, as ratios are, have two digits at least.
+    The ends of what is above 0, as ratios are, have two digits at least. A value at an end, as a share of all, has two
+    digits of the distance to the other.
 
     Examples
     --------
@@ -101,9 +102,12 @@ def with_interval(value: float, low: float, high: float) -> str:
     ['0.741 (0.693-0.792)', '1.8 (0.40-8.2)', '2']
     >>> with_interval(1.0, 1.0, 1.0), with_interval(0.021, -0.004, 0.046), with_interval(0.5, 0.0, 1.0)
     ('1', '0.021 (-0.004 to 0.046)', '0.50 (0.00-1.00)')
+    >>> with_interval(100.0, 99.81, 100.0)
+    '100.00 (99.81-100.00)'
     """
-    near = min(value - low, high - value)
-    if not math.isfinite(near) or near <= _ROUNDING * abs(value):
+    apart = [one for one in (value - low, high - value) if not one <= _ROUNDING * abs(value)]
+    near = min(apart, default=math.nan)
+    if not (math.isfinite(near) and math.isfinite(low + high)):
         return number(value)
     places = 1 - math.floor(math.log10(near))
     ends = (_rounded(end, max(places, 1 - math.floor(math.log10(end))) if low > 0 else places) for end in (low, high))
