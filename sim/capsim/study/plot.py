@@ -42,7 +42,7 @@ def metric_latex(table: pd.DataFrame, axes: Sequence[str]) -> str:
     Parameters
     ----------
     table : DataFrame
-        As :func:`metric_table` returns it.
+        As :func:`capsim.study.scheme_runs.metric_table` returns it.
     axes : sequence of str
         The columns that name a point.
 
