@@ -26,6 +26,7 @@ from capsmodel.cli.shared.machines import ALL_CORES, MACHINES, Machines
 from capsmodel.cli.shared.options import Flag, MaybeCount, MaybeDuration, Texts, parse_shard, settings_of
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import metric_rows, missing_ratios, records, shown
+from capsmodel.cli.shared.scenario import profile_lines
 from capsmodel.cli.shared.table import Column
 from capsmodel.papers.claim_list import read_claims, title_and_notes
 from capsmodel.papers.figures import PublishedFigure, figure_names, published_figure, published_figures
@@ -329,6 +330,8 @@ def _finish(
     if len(found.runs) and can_draw():
         save_figure(found.plot(metrics=PLOTTED), folder / _PLOT if plot is None else plot)
     caution(*found.remarks())
+    if output.is_text:
+        explain(*profile_lines(found.filled))
     if claimed:
         _print_verdicts(found, output, before)
         if settings:

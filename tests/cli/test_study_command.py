@@ -100,6 +100,16 @@ def test_it_goes_on_where_it_was_and_only_new_points_are_run(capsys):
     assert len(rows("DIR")) == 12
 
 
+def test_a_profile_is_printed_and_fits_each_scheme(capsys):
+    """Catches a study whose runs have other settings than a comparison, and values that nobody sees."""
+    Path("study.toml").write_text(STUDY)
+    shown = " ".join(succeeded("study study.toml --jobs 1 --set profile=100g --out DIR", capsys).out.split())
+    assert "profile: packets of 4150 bytes, base RTT" in shown
+    assert "transport.mss_bytes = 4110B" in shown
+    plain = succeeded("study study.toml --jobs 1 --out plain", capsys).out
+    assert "profile:" not in plain
+
+
 def test_shards_together_are_the_study(capsys):
     succeeded("study study.toml --jobs 1 --out whole", capsys)
     for part in (1, 2, 3):

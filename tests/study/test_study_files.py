@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
+import tomli_w
 
-from capsim import ParameterError, Study
+from capsim import ParameterError, Study, load_study
 from capsim.study.claims import Design
 from capsim.study.file import Source, read_study
 from capsim.study.points import point_name
@@ -215,3 +216,15 @@ def test_parameters_are_those_of_all_schemes_of_the_file_and_of_what_is_run_if_t
     without = in_file(STUDY.replace("[unstated]", '[unstated]\n"sharing.copies" = [2, 3]'))
     with pytest.raises(ParameterError, match=r"sharing\.copies: no scheme of the study has this parameter"):
         Study.of(without)
+
+
+def test_a_field_of_the_scenario_is_set_as_any_other_setting(tmp_path):
+    """Catches a value that is taken and changes no run."""
+    tables = {"fabric": {"kind": "dumbbell", "hosts_per_side": 2}, "traffic": [{"kind": "batch", "flow_bytes": 1000}]}
+    file = tmp_path / "mine.toml"
+    file.write_text(tomli_w.dumps({"axes": {"scheme": ["ecmp"]}, "scenario": tables}))
+    design = load_study(file, end_s="1ms", nic="round_robin").design
+    scenario = design.described(design.points()[0]).scenario
+    assert (scenario.end_s, scenario.nic) == (1e-3, "round_robin")
+    with pytest.raises(ParameterError, match=r"^seed = 3: the seeds of a study are 1, 2, \.\.\."):
+        load_study(file, seed=3)

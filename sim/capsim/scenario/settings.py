@@ -99,6 +99,7 @@ class Described:
     def changed(self, settings: Mapping[str, Any]) -> "Described":
         """Return what :func:`with_settings` gives, with its tables; errors as there."""
         parts = {part if part in Scenario.__struct_fields__ else "params" for part in map(_part, settings)}
+        parts |= {"fabric"} if "profile" in parts else set()  # whose links it fills in
         tables = {part: deepcopy(self.tables[part]) for part in parts if part in self.tables}
         for name, value in settings.items():
             _set(tables, name, value)

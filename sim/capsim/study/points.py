@@ -8,7 +8,7 @@ The arguments of a run follow from these three alone, and its id from its argume
 (:mod:`capsmodel.experiments.task`): equal runs of several studies are one run.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
@@ -23,8 +23,8 @@ from capsim.base.structs import converted
 from capsim.protocols.registry import NICS, named_schemes
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
-from capsim.roles.components import Scheme
 from capsim.roles.scheme_files import file_of, in_folder, is_reference
+from capsim.scenario.profile import Filled
 from capsim.scenario.profile import filled as filled_in
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
 from capsim.scenario.settings import Described, is_parameter, with_settings
@@ -258,7 +258,8 @@ class Runs:
         raw |= self._set
         scale = self.at_scale if scale == "paper" else scale
         smaller = {} if scale == "paper" else flat(getattr(self.source.file, scale) or {})
-        return _Known(raw, self.source.file.let, smaller, self._at(""))
+        fields = {name for name in self._set if name in Scenario.__struct_fields__ and name not in self._names}
+        return _Known(raw, self.source.file.let, smaller, self._at(""), fields - {"scheme"})
 
     @cached_property
     def _fixed(self) -> dict[str, Any]:
@@ -282,6 +283,7 @@ class Runs:
             if axis is not None and axis.is_labelled:
                 found |= axis.values[axis.value(value, told)]
                 continue
+            require(name != "seed", f"{told}: the seeds of a study are 1, 2, ...: say how many, as in seeds = 5")
             known = name in self._names or name in Scenario.__struct_fields__ or "." in name
             listed = sorted(self._names)
             require(
@@ -298,6 +300,13 @@ class Runs:
         return frozenset(own | {*self._pool, *self.source.file.let})
 
     def _scenario(self, known: "_Known") -> Described:
+        """Return what is simulated, with what its profile fills in."""
+        found = self._asked(known)
+        if not found.scenario.profile:
+            return found
+        return Described.of(filled_in(found.scenario, find(found.scenario.scheme)).scenario)
+
+    def _asked(self, known: "_Known") -> Described:
         try:
             built = self._built(known)
             scheme = known.scheme or built.scenario.scheme
@@ -309,8 +318,7 @@ class Runs:
                 for name, one in asked.items()
                 if one is not None and (name in known_to_it or not is_parameter(name))
             }
-            found = built.changed({"scheme": scheme, "compare": None, **fitting})
-            return Described.of(filled_in(found.scenario, find(scheme)).scenario) if found.scenario.profile else found
+            return built.changed({"scheme": scheme, "compare": None, **fitting})
         except ParameterError as error:
             raise ParameterError(f"{self._at('scenario')}: {str(error).removeprefix('scenario: ')}") from None
 
@@ -345,11 +353,13 @@ class Runs:
                 if is_parameter(name):
                     check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
 
-    def scenarios(self, points: Iterable[Point]) -> list[tuple[Scenario, Scheme]]:
+    def filled(self, points: Iterable[Point]) -> list[Filled]:
         """Return what each scheme of some points runs at the first of them; nothing of other studies."""
+        if not self.source.file.scenario:
+            return []
         first = {dict(point).get("scheme"): point for point in reversed([*points]) if point[-1:][0][0] != "study"}
-        listed = [self.described(point).scenario for point in first.values()] if self.source.file.scenario else []
-        return [(scenario, find(scenario.scheme)) for scenario in listed]
+        asked = [self._asked(self._known(point, TEXT, "paper")).scenario for point in reversed(first.values())]
+        return [filled_in(one, find(one.scheme)) for one in asked]
 
     def _parameters_at(self, points: Iterable[Point]) -> list[str]:
         """Return the parameters that some scheme of these points has, in some setting."""
@@ -565,13 +575,22 @@ class _Known:
         New values at a smaller scale; names that are not among them keep that of the paper's.
     where : str
         Begins the text of an error.
+    fields : set of str
+        Names without a dot that are settings all the same: fields of a scenario.
     """
 
-    def __init__(self, raw: Mapping[str, Any], let: Mapping[str, Any], smaller: Mapping[str, Any], where: str) -> None:
+    def __init__(
+        self,
+        raw: Mapping[str, Any],
+        let: Mapping[str, Any],
+        smaller: Mapping[str, Any],
+        where: str,
+        fields: Set[str],
+    ) -> None:
         self._raw, self._let, self._where = raw, {name: one for name, one in let.items() if name not in raw}, where
         self._found: dict[str, Any] = {}
         self._asked: set[str] = set()
-        self.settings = {name: self(name) for name in raw if "." in name and name != _SCHEME}
+        self.settings = {name: self(name) for name in raw if name in fields or ("." in name and name != _SCHEME)}
         for name in (*raw, *self._let) if smaller else ():
             self(name)
         new = {name: filled(one, self, where=f"{where}{name}") for name, one in smaller.items() if one is not False}

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from capsim.results.load_record import load_remarks
-from capsim.scenario.profile import rate_remarks
+from capsim.scenario.profile import Filled, rate_remarks
 from capsim.scenario.scenario import Scenario
 from capsim.study.campaign import UNKNOWN_COST_S, Campaign, Verdict, advance
 from capsim.study.claims import Design
@@ -431,7 +431,12 @@ class Studied:
         several = [name for name, axis in axes.items() if len(axis.values) > 1] or list(axes)
         has_loads = "offered_over_asked" in self.runs
         of_load = load_remarks(self.runs, several) if has_loads else []
-        return of_load + rate_remarks(self.study.design.scenarios(self.points))
+        return of_load + rate_remarks([(one.scenario, one.scheme) for one in self.filled])
+
+    @cached_property
+    def filled(self) -> list[Filled]:
+        """Return what each scheme runs at its first point, and what its profile filled in."""
+        return self.study.design.filled(self.points)
 
     def plot(self, file: str | Path | None = None, *, metrics: Sequence[str] = ()) -> "Figure":
         """Return the picture of the study, its panels over their axes with 95% intervals, and what is printed.
