@@ -75,8 +75,9 @@ def counted(
 
         def said() -> str:
             now = bar.tasks[0]
-            last = f", the last one: {now.fields['last']}" if now.completed else f" ({first})" if first else ""
-            return f"{label}: {now.completed:.0f} of {total} ended{last}"
+            last = now.fields["last"]
+            named = f", the last one: {last}" if now.completed and last else f" ({first})" if first else ""
+            return f"{label}: {now.completed:.0f} of {total} ended{named}"
 
         with (minutes or Minutes()).saying(said):
             yield lambda ended, last: bar.update(task, advance=ended, last=last)
