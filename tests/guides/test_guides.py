@@ -1,4 +1,4 @@
-"""Contract: the commands of README.md run where only the wheel is; so does the line for a cluster, with an address.
+"""Contract: README's commands and the tutorial run where only the wheel is; the line for a cluster, with an address.
 
 Whatever else a page for users shows is run where the site is built (``docs/_ext/shell.py``).
 """
@@ -41,7 +41,8 @@ def test_the_line_for_a_cluster_runs_with_the_address_of_one(tmp_path, monkeypat
     assert Path("on_cluster/table.csv").is_file()
 
 
-README_LINES = re.findall(r"^\$ (capsmodel .*)$", (DOCS.parent / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+ROOT = DOCS.parent
+README_LINES = re.findall(r"^\$ (capsmodel .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
 # Where the page shows minutes, the tests run the same line on few flows.
 SMALLER = (("--flows 2000", "--flows 20"), ("compare websearch-load-60", "compare websearch-load-60 --flows 20"))
 SMALLER += (("--seeds 5", "--seeds 1"),)
@@ -51,16 +52,18 @@ seeds = 1
 [axes]
 scheme = ["ecmp", "rps"]
 """
+BLOCK = re.compile(r"^```\{(?P<kind>file|shell|python)\} ?(?P<name>\S*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-# Runs command lines in a process that finds the wheel only; a second item names the file for what one prints.
+# Does what pages show in a process that finds the wheel only: writes files, runs command lines and Python.
 IN_ORDER = """
 import contextlib, io, json, sys
 from pathlib import Path
 import capsim, capsmodel
 from capsmodel.cli import main
 assert all(Path(each.__file__).is_relative_to(sys.argv[1]) for each in (capsim, capsmodel))
-for arguments, target in json.load(sys.stdin):
+names = {}
+def run(arguments, target):
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         try:
             main(arguments)
@@ -68,23 +71,63 @@ for arguments, target in json.load(sys.stdin):
             assert not stop.code, arguments
     if target:
         Path(target).write_text(printed.getvalue(), encoding="utf-8")
+def write(text, target):
+    Path(target).write_text(text, encoding="utf-8")
+def python(text, target):
+    exec(text, names)
+for kind, what, target in json.load(sys.stdin):
+    {"file": write, "shell": run, "python": python}[kind](what, target)
 """
 
 
-def test_the_commands_of_the_readme_run_from_the_wheel_in_an_empty_folder(tmp_path):
-    assert {line.split()[1] for line in README_LINES} >= {"optimal-k", "simulate", "compare", "study", "rerun", "codec"}
-    site, folder = tmp_path / "site", tmp_path / "empty"
-    built_wheel.unpack(built_wheel.build("wheel", tmp_path), site)
-    folder.mkdir()
-    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
-    calls = []
+def command(line):
+    words, _, target = line.partition(" > ")
+    return "shell", shlex.split(words)[1:], target
+
+
+def steps_of_readme():
     for line in README_LINES:
         for shown, run in SMALLER:
             line = line.replace(shown, run)
-        command, _, target = line.partition(" > ")
-        calls.append((shlex.split(command)[1:], target))
-    line = [sys.executable, "-S", "-c", IN_ORDER, str(site)]
-    environment = built_wheel.environment(site)
-    done = subprocess.run(line, cwd=folder, env=environment, input=json.dumps(calls), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert (folder / "copy.csv").read_bytes() == (folder / "claims.csv").read_bytes()
+        yield command(line)
+
+
+def steps_of(page):
+    for block in BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")):
+        if block["kind"] == "shell":
+            yield from map(command, block["text"].splitlines())
+        else:
+            yield block["kind"], block["text"], block["name"]
+
+
+@pytest.fixture(scope="module")
+def from_the_wheel(tmp_path_factory):
+    """Return a function that does steps in a folder, where only the wheel is."""
+    folder = tmp_path_factory.mktemp("wheel")
+    site = folder / "site"
+    built_wheel.unpack(built_wheel.build("wheel", folder), site)
+
+    def do(steps, place):
+        line = [sys.executable, "-S", "-c", IN_ORDER, str(site)]
+        settings = {"cwd": place, "env": built_wheel.environment(site), "capture_output": True, "text": True}
+        done = subprocess.run(line, input=json.dumps([*steps]), **settings)
+        assert done.returncode == 0, done.stderr
+
+    return do
+
+
+def test_the_commands_of_the_readme_run_from_the_wheel_in_an_empty_folder(from_the_wheel, tmp_path):
+    assert {line.split()[1] for line in README_LINES} >= {"optimal-k", "simulate", "compare", "study", "rerun", "codec"}
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    from_the_wheel(steps_of_readme(), tmp_path)
+    assert (tmp_path / "copy.csv").read_bytes() == (tmp_path / "claims.csv").read_bytes()
+
+
+def test_the_tutorial_runs_from_the_wheel(from_the_wheel, tmp_path):
+    """What a stranger does: own sizes at 100 Gbps, a figure, a table in LaTeX, a study with a claim."""
+    steps = [*steps_of("docs/tutorial.md")]
+    assert {kind for kind, *_ in steps} == {"file", "shell", "python"}
+    from_the_wheel(steps, tmp_path)
+    assert (tmp_path / "mine.pdf").read_bytes().startswith(b"%PDF")
+    assert "DCTCP" in (tmp_path / "mine" / "table.csv").read_text(encoding="utf-8")
+    assert "mine" in (tmp_path / "mine" / "verdicts.csv").read_text(encoding="utf-8")
