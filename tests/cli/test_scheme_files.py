@@ -139,7 +139,7 @@ def test_a_file_that_was_edited_is_read_again(folder: Path, monkeypatch: pytest.
 
 
 def test_processes_of_a_comparison_and_of_a_study_load_it(folder: Path) -> None:
-    """Both engines; tables and figures call it by its own name."""
+    """Both engines; a row of a study has the file as the value of its axis."""
     (folder / "s.toml").write_text(SCENARIO)
     found = compare("s.toml", schemes=["ecmp", "own/last.py:SCHEME"], seeds=1, jobs=2)
     assert found.schemes == ("ecmp", "last")
@@ -147,7 +147,7 @@ def test_processes_of_a_comparison_and_of_a_study_load_it(folder: Path) -> None:
     axes = '[axes]\nscheme = ["rps", "own/last.py:SCHEME"]\n'
     (folder / "study.toml").write_text(f'scenario = "s.toml"\nseeds = 1\nengine = "reference"\n{axes}')
     study: Study = load_study("study.toml")
-    assert study.run("rows", executor=all_cores(2)).runs["scheme"].tolist() == ["rps", "last"]
+    assert study.run("rows", executor=all_cores(2)).runs["scheme"].tolist() == ["rps", "own/last.py:SCHEME"]
 
 
 def test_the_compiled_engine_agrees_and_finds_its_code_again() -> None:

@@ -189,6 +189,20 @@ def test_names_of_schemes_stand_at_their_places(tmp_path, count):
     assert not drawn.legends
 
 
+OWN = "from dataclasses import replace\nfrom capsim import scheme\nSCHEME = replace(scheme({!r}), name={!r})\n"
+
+
+@pytest.mark.parametrize("second", ["twin", "other"])
+def test_a_scheme_of_a_file_has_its_own_name_unless_another_has_it_too(second, tmp_path, monkeypatch):
+    """Catches names of files that cover each other, and two curves of one name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(OWN.format("rps", "twin"))
+    (tmp_path / "b.py").write_text(OWN.format("drill", second))
+    (axes,) = study_of(["a.py:SCHEME", "b.py:SCHEME"]).run("rows").plot(metrics=["mean_fct_short_s"]).axes
+    expected = ["twin", "other"] if second == "other" else ["a.py:SCHEME", "b.py:SCHEME"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == expected
+
+
 def test_an_axis_of_numbers_has_words_and_a_unit(tmp_path):
     found = study_of(SCHEMES[:2], **{"fabric.rate_bps": [1e9, 2e9]}).run(tmp_path)
     (axes,) = found.plot(metrics=["mean_fct_short_s"]).axes

@@ -5,13 +5,15 @@ What a paper prints is black.
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from capsim.protocols.registry import scheme as find
+from capsim.roles.scheme_files import is_reference
 from capsim.study.claims import Design
 from capsim.study.file import Claim, Panel
 from capsim.study.metrics import known_metric, values_of
@@ -167,7 +169,8 @@ def _draw_panel(axes: "Axes", panel: Panel, studied: Drawn) -> None:
     x = panel.x or _axis_over(points, studied)
     places = [value for value in design.axes[x].values if any(dict(point)[x] == value for point in points)]
     along = {value: _place(value, number, places) for number, value in enumerate(places)}
-    curves = _curves(points, x)
+    shown = _own_names(design.axes["scheme"].values if "scheme" in design.axes else ())
+    curves = _curves(points, x, shown)
     unit, factor = _unit_of(x) if _is_numeric(places) else ("", 1.0)
     along = {value: place * factor for value, place in along.items()}
     axes.set_xscale("log" if "x" in panel.log else "linear")  # before the ticks, which it sets anew
@@ -181,7 +184,7 @@ def _draw_panel(axes: "Axes", panel: Panel, studied: Drawn) -> None:
         axes.errorbar(at, values, errors, label=name, markersize=5, capsize=3, linewidth=1.2, **style)
     _draw_printed(axes, panel, studied, x, along)
     if not _is_numeric(places):
-        name_places(axes, list(along.values()), [str(one) for one in places])
+        name_places(axes, list(along.values()), [shown.get(one, str(one)) for one in places])
     axes.set(xlabel=_words(x, unit), ylabel=metric.label, title=panel.title or panel.where)
     if "y" not in panel.log:
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
@@ -225,13 +228,19 @@ def _axis_over(points: Sequence[Point], studied: Drawn) -> str:
     return order[0]
 
 
-def _curves(points: Sequence[Point], x: str) -> dict[str, list[Point]]:
+def _own_names(schemes: Iterable[Label]) -> dict[Label, str]:
+    """Return the names of schemes that stand in files, but of those that have one name."""
+    own = {one: find(one).name if isinstance(one, str) and is_reference(one) else str(one) for one in schemes}
+    return {one: name for one, name in own.items() if [*own.values()].count(name) == 1}
+
+
+def _curves(points: Sequence[Point], x: str, shown: Mapping[Label, str]) -> dict[str, list[Point]]:
     """Return the points of each curve by its name: the values of those other axes that have several."""
     others = [name for name, _ in points[0] if name != x] if points else []
     several = [name for name in others if len({dict(point)[name] for point in points}) > 1]
     found: dict[str, list[Point]] = {}
     for point in points:
-        values = dict(point)
+        values = {name: shown.get(value, value) for name, value in point}
         found.setdefault(point_name((name, values[name]) for name in several) or _ONE_CURVE, []).append(point)
     return found
 

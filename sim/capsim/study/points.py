@@ -23,7 +23,7 @@ from capsim.base.structs import converted
 from capsim.protocols.registry import NICS, named_schemes
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
-from capsim.roles.scheme_files import file_of, in_folder, is_reference
+from capsim.roles.scheme_files import file_of, in_folder
 from capsim.scenario.profile import Filled
 from capsim.scenario.profile import filled as filled_in
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
@@ -525,22 +525,10 @@ def _axis(name: str, value: Any, folder: Path, where: str) -> Axis:
     else:
         require(all(isinstance(one, Label) for one in values), told)
         if name == "scheme":
-            listed = named_schemes([in_folder(str(one), folder) for one in values])
-            patches = {_label(one): {name: _label(one), **_file_of_scheme(one)} for one in listed}
-            values = listed
-        else:
-            patches = {one: {name: one} for one in values}
-        require(len(patches) == len({str(one) for one in values}) == len(values), f"{where} holds a value twice")
+            values = named_schemes([in_folder(str(one), folder) for one in values])
+        patches = {one: {name: one} for one in values}
+        require(len({str(one) for one in values}) == len(values), f"{where} holds a value twice")
     return Axis(name, patches, said)
-
-
-def _label(scheme: str) -> str:
-    """Return what a study calls a scheme: one of a file by its own name."""
-    return find(scheme).name if is_reference(scheme) else scheme
-
-
-def _file_of_scheme(scheme: str) -> dict[str, str]:
-    return {_SCHEME: scheme} if is_reference(scheme) else {}
 
 
 def _patch(axis: str, label: str, patch: Any, folder: Path, where: str) -> dict[str, Any]:
