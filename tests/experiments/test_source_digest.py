@@ -1,11 +1,12 @@
 """Property: the digest of a measurement covers the code that it runs, wherever it stands, and nothing else."""
 
-import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from capsmodel import _syntax, code_identity
 from capsmodel.code_identity import source_digests
 
 MEASURE = """
@@ -88,45 +89,61 @@ def test_of_a_simulation_it_covers_schemes_and_engines():
     assert not [name for name in found if name.startswith(("capsmodel.papers.figures", "capsmodel.cli", "numpy"))]
 
 
-OF_A_SIMULATION = """
-import ast, sys
-from capsmodel import code_identity
-from capsmodel.experiments.sweep import run_sweep
-if "no parser" in sys.argv:
-    ast.parse = None
-print(code_identity.source_digest(run_sweep))
-"""
-
-
 @pytest.fixture
-def in_a_process(tmp_path):
-    """Return a function that gives a digest in a process of its own, and the folder of what such processes keep."""
-    folder = tmp_path / "kept"
+def next_process(tmp_path, monkeypatch):
+    """Return what makes this process forget what it has parsed, and the file of what is kept."""
+    kept = tmp_path / "kept.json"
+    monkeypatch.setattr(_syntax, "_place", lambda: kept)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
 
-    def found(*words, **environment):
-        settings = os.environ | {"PYTHONPYCACHEPREFIX": str(folder), "PYTHONDONTWRITEBYTECODE": ""} | environment
-        command = [sys.executable, "-c", OF_A_SIMULATION, *words]
-        return subprocess.run(command, capture_output=True, text=True, check=True, env=settings).stdout
+    def forget():
+        _syntax._known.cache_clear()
+        _syntax._kept.cache_clear()
 
-    return found, folder
+    forget()
+    yield forget, kept
+    monkeypatch.undo()
+    forget()
 
 
-def test_files_that_a_process_has_parsed_are_not_parsed_again(in_a_process):
-    digest, _ = in_a_process
-    assert digest() == digest("no parser")
+def read_and_kept():
+    found = [_syntax.read_source(Path(module.__file__)) for module in (_syntax, code_identity)]
+    _syntax.keep_sources()
+    return found
+
+
+def test_files_that_a_process_has_parsed_are_not_parsed_again(next_process, monkeypatch):
+    forget, _ = next_process
+    first = read_and_kept()
+    forget()
+    monkeypatch.setattr(_syntax.ast, "parse", None)
+    assert read_and_kept() == first
+
+
+def test_a_file_that_has_changed_is_parsed_again(next_process, tmp_path):
+    forget, _ = next_process
+    file = tmp_path / "some.py"
+    found = []
+    for text in ("x = 1", "x = 2", "x = 1  # one"):
+        forget()
+        file.write_text(text)
+        found.append(_syntax.read_source(file).digest)
+        _syntax.keep_sources()
+    assert found[0] == found[2] != found[1]
 
 
 @pytest.mark.parametrize("text", ["", '{"written_by": "another version", "sources": {}}', '{"written_by"'])
-def test_what_is_damaged_or_of_another_version_is_not_used(in_a_process, text):
-    digest, folder = in_a_process
-    first = digest()
-    (kept,) = folder.rglob("_syntax.*.json")
+def test_what_is_damaged_or_of_another_version_is_not_used(next_process, text):
+    forget, kept = next_process
+    first = read_and_kept()
+    forget()
     kept.write_text(text)
-    assert digest() == first
+    assert read_and_kept() == first
     assert kept.read_text() != text
 
 
-def test_nothing_is_kept_where_no_byte_code_may_be_written(in_a_process):
-    digest, folder = in_a_process
-    digest(PYTHONDONTWRITEBYTECODE="1")
-    assert not [*folder.rglob("*.json")]
+def test_nothing_is_kept_where_no_byte_code_may_be_written(next_process, monkeypatch):
+    _, kept = next_process
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    read_and_kept()
+    assert not kept.exists()
