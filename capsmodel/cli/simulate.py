@@ -77,9 +77,14 @@ def waiting(text: str) -> Iterator[None]:
 def simulated_time(last_start_s: float) -> Iterator[Callable[[float], None]]:
     """Give a function to call with the simulated time in seconds."""
     if not sys.stderr.isatty():
-        seen_s = [0.0]
-        with Minutes().saying(lambda: f"simulating: {seen_s[-1] * 1e3:.1f} ms simulated"):
-            yield lambda now_s: seen_s.__setitem__(0, now_s)
+        seen_s = 0.0
+
+        def see(now_s: float) -> None:
+            nonlocal seen_s
+            seen_s = now_s
+
+        with Minutes().saying(lambda: f"simulating: {seen_s * 1e3:.1f} ms simulated"):
+            yield see
         return
     bar = _Bar(Console(stderr=True), last_start_s)
     try:

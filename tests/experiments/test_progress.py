@@ -59,6 +59,7 @@ def test_what_has_no_name_is_counted_only(hears):
     with counted(total=2, label="windows", minutes=Minutes(period_s=1e-3)) as ended:
         ended(1, "")
         heard.waits_for("windows: 1 of 2 ended, after 0 min\n")
+    assert "the last one" not in heard.getvalue()
 
 
 def test_nothing_is_said_of_what_takes_less_than_a_minute(hears):

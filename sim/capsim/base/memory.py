@@ -20,7 +20,7 @@ def check_fits(needed_bytes: int, what: str, *, would_fit: str = "") -> None:
     Parameters
     ----------
     needed_bytes : int
-        Estimate, in bytes.
+        Estimate, in bytes; up to `SMALL_BYTES` are taken to fit.
     what : str
         What needs them; the error begins with it.
     would_fit : str

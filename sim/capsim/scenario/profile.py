@@ -30,6 +30,9 @@ from typing import Any
 
 from capsim.base.clock import PS_PER_S, serialisation_ps
 from capsim.fabric.topology import Fabric
+from capsim.protocols.balancers.letflow import LetflowParams
+from capsim.protocols.queues.ecn import EcnParams
+from capsim.protocols.transports.tcp import TcpParams
 from capsim.roles.components import Component, Scheme
 from capsim.scenario.entry_stacks import scheme_of_run
 from capsim.scenario.scenario import PROFILE_RATES_BPS, Scenario, from_dict
@@ -40,8 +43,9 @@ _FRAME_BYTES = 64  # the smallest of Ethernet: an acknowledgement
 _QUEUE_BDP, _LEAST_K, _K_BDP, _MIN_RTO_S = 5, 15, 0.2, 1e-3
 _SEARCHED = 32  # switches with hosts from which the longest path is looked for
 
-_OLD_RATE_BPS, _OLD_K, _OLD_GAP_S, _OLD_RTO_S = 1e9, 20, 500e-6, 0.2
-"""A rate, and the defaults of this package that were published for it."""
+_OLD_RATE_BPS = 1e9
+"""The rate that these defaults of components were published for."""
+_OLD_K, _OLD_GAP_S, _OLD_RTO_S = EcnParams().threshold_packets, LetflowParams().gap_s, TcpParams().min_rto_s
 
 
 @dataclass(frozen=True)
