@@ -51,7 +51,17 @@ def lossy_dumbbell(connections: int, loss_prob: float, *, rtt_s: float = RTT_S) 
     )
 
 
-def _simulate(loss_prob: float, *, connections: int, packets: int, seed: int, min_rto_s: float, engine: str) -> Result:
+def _simulate(
+    loss_prob: float,
+    *,
+    connections: int,
+    packets: int,
+    seed: int,
+    min_rto_s: float,
+    rtt_s: float,
+    scheme: str,
+    engine: str,
+) -> Result:
     window = float(single_path_window(loss_prob))
     start = max(1, round(window))
     params: dict[str, bool | int | float | str] = {
@@ -62,13 +72,13 @@ def _simulate(loss_prob: float, *, connections: int, packets: int, seed: int, mi
     }
     size = 4 * packets * MSS_BYTES  # more than is sent during the run
     scenario = Scenario(
-        fabric=lossy_dumbbell(connections, loss_prob),
+        fabric=lossy_dumbbell(connections, loss_prob, rtt_s=rtt_s),
         traffic=(Listed(flows=tuple((host, host + connections, size, 0.0) for host in range(connections))),),
         params={"transport": params},
         seed=seed,
-        end_s=packets / window * RTT_S,
+        end_s=packets / window * rtt_s,
     )
-    return simulate(scenario, scheme="ecmp", engine=engine)
+    return simulate(scenario, scheme=scheme, engine=engine)
 
 
 @measurement("tcp-on-lossy-path", revision=2)
@@ -79,6 +89,8 @@ def tcp_on_lossy_path(
     packets: int,
     seed: int,
     min_rto_s: float = 1.0,
+    rtt_s: float = RTT_S,
+    scheme: str = "ecmp",
     engine: str = "compiled",
 ) -> pd.DataFrame:
     """Run TCP connections over a path with random losses, and average what they send in a round trip.
@@ -97,6 +109,10 @@ def tcp_on_lossy_path(
         Least retransmission timeout, in seconds; by default that of RFC 6298, ten round trips. A loss at the end of a
         burst is repaired two round trips after the last new acknowledgement, so with an RTO of two round trips the
         timer would expire although the repair is on its way.
+    rtt_s : float
+        Round trip, in seconds.
+    scheme : str
+        Whose transport and congestion control they are; there is one path.
     engine : str
         ``compiled`` or ``reference``.
 
@@ -117,11 +133,18 @@ def tcp_on_lossy_path(
     True
     """
     found = _simulate(
-        loss_prob, connections=connections, packets=packets, seed=seed, min_rto_s=min_rto_s, engine=engine
+        loss_prob,
+        connections=connections,
+        packets=packets,
+        seed=seed,
+        min_rto_s=min_rto_s,
+        rtt_s=rtt_s,
+        scheme=scheme,
+        engine=engine,
     )
     flows = found.flows
     require(not flows["finished"].any(), "a flow ended too early: give more packets")
-    round_trips = found.scenario.end_s / RTT_S
+    round_trips = found.scenario.end_s / rtt_s
     row: dict[str, float] = replicate_columns(
         sent_packets_per_rtt=flows["packets_sent"] / round_trips,
         delivered_packets_per_rtt=flows["delivered_bytes"] / MSS_BYTES / round_trips,
