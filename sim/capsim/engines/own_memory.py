@@ -133,6 +133,7 @@ def _host_layouts(stacks: Sequence[Stack], scheme: Scheme) -> dict[str, Layout]:
         "flow": Layout(*(group("flow", index) for index in numbers)),
         "host": Layout({owner: record for index in numbers for owner, record in group("host", index).items()}),
         "packet": Layout(*({**switches, **group("packet", index)} for index in numbers)),
+        "segment": Layout(*(group("segment", index) for index in numbers)),
         "unit": Layout(*({(index, "layer"): units[index]} for index in numbers if units[index].dtype.names)),
     }
 

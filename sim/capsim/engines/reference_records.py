@@ -100,8 +100,8 @@ class Units(dict[int, Any]):
         return self[number]
 
 
-_TABLES = ("units", "paths", "ports", "back_paths")  # in `own`: all records of a scope
-_SCOPES = ("subflow", "flow", "host", "packet")
+_TABLES = ("units", "segments", "paths", "ports", "back_paths")  # in `own`: all records of a scope
+_SCOPES = ("subflow", "flow", "host", "packet", "segment")
 
 
 class StackObject:
@@ -110,7 +110,7 @@ class StackObject:
     def __init__(self, each: StackState, number: int):
         stack = each.stack
         self.priority, self.listens, self.note_draws = stack.priority, stack.sharing.listens, stack.sharing.draws
-        self.emits_unasked = each.emits_unasked
+        self.emits_unasked, self.late_acks = each.emits_unasked, stack.late_acks
         self.window_segments, self.stream_segments = each.window_segments, each.stream_segments
         for role in HOST_ROLES:
             _hold(self, role, getattr(stack, role))
@@ -234,6 +234,7 @@ class Records:
         ports = own.layouts["balancer_port"].row_bytes
         self.port_memory = [row[0] for row in self.balancer_port] if ports else []
         self.set_of = self.state.set_of.tolist()
+        self.segment_rows: dict[int, list[Any]] = {}  # by subflow
         self.subflow: list[Any] = []
         self.packet: list[Any] = []
         self.balancer_subflow: list[Any] = []
@@ -290,6 +291,14 @@ class Records:
             self.rings.append(bytearray(sub.ring_mask + 1))
         return self.rings[sub.id]
 
+    def segments(self, sub: Any, owner: Any) -> list[Any]:
+        """Return the own memory of its transport for each place of the ring of a subflow; none without fields."""
+        if sub.id not in self.segment_rows:
+            fields = self.state.own.layouts["segment"].records[owner].dtype.names
+            make = partial(self.first_row, "segment", [owner])
+            self.segment_rows[sub.id] = [make()[owner] for _ in range(sub.ring_mask + 1)] if fields else []
+        return self.segment_rows[sub.id]
+
     @staticmethod
     def grown(table: list[int], length: int) -> list[int]:
         """Return a table of numbers that has at least `length` of them."""
@@ -325,10 +334,10 @@ class Records:
         return state.finished()
 
     def _return_memory(self) -> None:
-        """Write own memory back into its tables, but for that of packets."""
+        """Write own memory back into its tables, but for that of packets and of segments in flight."""
         own = self.state.own
         for name, layout in own.layouts.items():
-            if name == "packet" or not layout.row_bytes:
+            if name in ("packet", "segment") or not layout.row_bytes:
                 continue
             rows = [self.units[i] for i in range(self.counts.units)] if name == "unit" else getattr(self, name)
             if name in ("unit", "balancer_path"):

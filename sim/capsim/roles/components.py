@@ -4,6 +4,7 @@
 Role           Decides                                                  Hooks
 ============== ======================================================== ===================================
 Transport      what one subflow sends, acknowledges and repairs         open send on_data on_ack on_timeout
+                                                                        on_receive_timer
 Congestion     how windows answer to what happened                      react
 Sharing        which subflows a flow has, who gets the next segment     begin schedule note
 Layer          what stands between transport and network, at both ends  accept emit collect release resume observe
@@ -91,7 +92,11 @@ class Component:
 
 @dataclass(frozen=True, kw_only=True)
 class Transport(Component):
-    """What one subflow sends, acknowledges and repairs; its parameters are :class:`SegmentParams` or more."""
+    """What one subflow sends, acknowledges and repairs; its parameters are :class:`SegmentParams` or more.
+
+    One that puts acknowledgements off has `on_receive_timer`, and parameters with an attribute ``receive_timer`` that
+    says whether it does.
+    """
 
     role = "transport"
 
@@ -100,6 +105,7 @@ class Transport(Component):
     on_data: Hook
     on_ack: Hook
     on_timeout: Hook
+    on_receive_timer: Hook | None = None
     send_timer: bool = False  # whether it sets sub.send_wake_ps, when `send` is to be asked again
     reliable: bool = True  # whether what is lost is sent again, so that every flow ends
 
@@ -253,8 +259,15 @@ class Stack:
         params = self.transport.params
         require(isinstance(params, SegmentParams), f"{self.transport.name}: its parameters are no SegmentParams")
         bounds.PRIORITY.check("priority", self.priority)
+        late = f"{self.transport.name} puts acknowledgements off, but {self.layer.name} has the timer of the receiver"
+        require(not (self.late_acks and self.layer.receive_timer), late)
         for role in HOST_ROLES:
             check_params(getattr(self, role).params, role)
+
+    @property
+    def late_acks(self) -> bool:
+        """Whether acknowledgements may be put off: then the transport has the timer of the receiver."""
+        return bool(getattr(self.transport.params, "receive_timer", False))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ What happens at an end host::
     on_ack, react, then send until 0        at the sender, when an ACK or SYN-ACK has come
     on_timeout, react, then send until 0    at the sender, when ``sub.timer_ps`` is reached
     on_data                                 at the receiver, when DATA or a SYN has come
+    on_receive_timer                        at the receiver, when ``sub.receive_wake_ps`` is reached
 
 and, with a layer: each packet that `send` filled in is given to `accept`. It is then sent (PASS), kept by the layer
 (KEEP), or sent with packets of the layer right behind it (FOLLOW: `emit` is called at once). When `send` has returned 0
@@ -94,6 +95,7 @@ OPENED = 128  # the handshake is over
 COMPLETE = 256  # the receiver has the whole stream
 DATA_ACKED = 512  # new data of a shared stream are acknowledged
 JOINED = 1024  # the subflows that `note` asked for are being opened
+REPAIRED = 2048  # the loss that LOST tells of is repaired already: no retransmission follows it
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ HOOKS = {
     "on_data": _signature("transport", _PACKET, "1: `packet` is the reply"),
     "on_ack": _signature("transport", _PACKET, "signals"),
     "on_timeout": _signature("transport", "params own sub ring now_ps", "signals"),
+    "on_receive_timer": _signature("transport", _PACKET, "1: `packet` is an acknowledgement that was put off"),
     "react": _signature("congestion", "params own flow sub subs signals now_ps", "0"),
     "begin": _signature(
         "sharing", "params own flow now_ps", "how many subflows to open now; ``flow.to_open`` more at ``flow.wake_ps``"

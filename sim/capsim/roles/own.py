@@ -9,6 +9,7 @@ subflow     subflow                                        scoreboards, counters
 flow        flow                                           a scheduler's turn
 host        host                                           a shared estimator
 unit        coding unit                                    what sender and receiver know of it
+segment     place of a subflow's ring                      when its segment was sent
 packet      packet                                         options in its header; what nobody wrote says nothing
 fabric      run                                            what all switches know
 switch      switch                                         a counter in turn
@@ -21,9 +22,10 @@ port        port                                           averages
 direction   subflow and direction                          its turn at the NIC that sends it
 =========== ============================================== =====================================================
 
-The hooks of a component see them as ``own.<scope>``. ``own.units`` are all units, ``own.paths`` the records of all
-candidates in their order, ``own.ports`` those of all ports by number; ``own.packet`` is there for hosts and for `see`,
-when the hook is given a packet. `see` has ``own.port``, that of the port chosen, and ``own.back`` and
+The hooks of a component see them as ``own.<scope>``. ``own.units`` are all units, ``own.segments`` the places of the
+subflow's ring, of which that of a segment in flight is ``own.segments[segment & sub.ring_mask]``, ``own.paths`` the
+records of all candidates in their order, ``own.ports`` those of all ports by number; ``own.packet`` is there for hosts
+and for `see`, when the hook is given a packet. `see` has ``own.port``, that of the port chosen, and ``own.back`` and
 ``own.back_paths``: the memory towards the leaf that the packet comes from.
 
 A field is a name, a type and, if it does not begin as 0, its first value: ``("alpha", "f8", 1.0)``. The length of an
@@ -48,7 +50,7 @@ HEADER: Any = {"names": [], "formats": [], "offsets": [], "itemsize": 8}  # a re
 
 # What each role's hooks see, in this order; plural names are tables
 SCOPES = {
-    "transport": ("subflow",),
+    "transport": ("subflow", "segments"),
     "congestion": ("subflow", "flow"),
     "sharing": ("flow",),
     "layer": ("subflow", "flow", "host", "units"),
@@ -59,6 +61,9 @@ SCOPES = {
 }
 # What some do not see: the receiver has no memory of the sending host, and what is not passed costs no time
 _UNSEEN = {
+    "open": ("segments",),
+    "on_data": ("segments",),
+    "on_receive_timer": ("segments",),
     "collect": ("host",),
     "release": ("host",),
     "recover": ("host",),
@@ -68,7 +73,14 @@ _UNSEEN = {
     "see": ("set", "ports"),
 }
 # What is seen: its scope
-TABLES = {"units": "unit", "paths": "path", "ports": "port", "back": "towards", "back_paths": "path"}
+TABLES = {
+    "units": "unit",
+    "segments": "segment",
+    "paths": "path",
+    "ports": "port",
+    "back": "towards",
+    "back_paths": "path",
+}
 
 
 def scopes_of(name: str) -> tuple[str, ...]:
@@ -77,7 +89,7 @@ def scopes_of(name: str) -> tuple[str, ...]:
     Examples
     --------
     >>> scopes_of("on_ack")
-    ('subflow', 'packet')
+    ('subflow', 'segments', 'packet')
     """
     hook = HOOKS[name]
     seen = tuple(scope for scope in SCOPES[hook.role] if scope not in _UNSEEN.get(name, ()))
@@ -102,7 +114,8 @@ def check_memory(component: str, role: str, memory: Memory) -> None:
     possible = {TABLES.get(scope, scope) for scope in SCOPES[role]} | {"packet"}
     for scope, fields in memory.items():
         require(scope in possible, f"{component}: no memory per {scope!r}: a {role} has {', '.join(sorted(possible))}")
-        for field, kind, *_ in fields:
+        for field, kind, *first in fields:
+            require(scope != "segment" or not first, f"{component}: segment.{field}: a place of a ring begins as 0")
             if kind.rpartition(")")[2] not in TYPES:
                 raise ParameterError(f"{component}: {scope}.{field} of type {kind!r}: types are {', '.join(TYPES)}")
 

@@ -130,7 +130,7 @@ ARRAYS = (
     "wake_tree",
     "schedule",
 )
-_SCOPES = ("subflow", "flow", "host", "packet")
+_SCOPES = ("subflow", "flow", "host", "packet", "segment")
 MEMORY = (*_SCOPES, "unit", *(f"{role}_{TABLES.get(each, each)}" for role in NETWORK_ROLES for each in SCOPES[role]))
 _NETWORK_HOOKS = tuple(name for role in NETWORK_ROLES for name in hooks_of(role))
 _HOST_HOOKS = tuple(name for role in HOST_ROLES for name in hooks_of(role))
@@ -153,7 +153,7 @@ STACK = _numbers(
     *_HOST_HOOKS,
     *HOST_ROLES,
     *(f"{role}_{scope}" for role in HOST_ROLES for scope in _SCOPES),
-    *("priority", "listens", "note_draws", "emits_unasked", "window_segments", "stream_segments"),
+    *("priority", "listens", "note_draws", "emits_unasked", "late_acks", "window_segments", "stream_segments"),
 )
 
 # Where the candidates of a route begin, and how many there are; of hosts at the switch itself NONE: see host_routes

@@ -53,7 +53,9 @@ def signature(name: str, params: Any, memory: Callable[[str], Any]) -> Any:
         From a scope to the Numba type of one record of own memory.
     """
     parts = [
-        types.Array(memory(scope), 1, "A") if scope in ("units", "paths", "ports", "back_paths") else memory(scope)
+        types.Array(memory(scope), 1, "A")
+        if scope in ("units", "segments", "paths", "ports", "back_paths")
+        else memory(scope)
         for scope in scopes_of(name)
     ]
     known = _TYPES | {"params": params, "own": types.BaseTuple.from_types(parts, OWN[name])}

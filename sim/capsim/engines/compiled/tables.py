@@ -63,6 +63,12 @@ def units_of(w: Any) -> Any:
 
 
 @expanded
+def segments_of(w: Any, sub: Any, part: int) -> Any:
+    """Return the own memory of a transport for the segments in flight of a subflow."""
+    return generic_array(w.segment + sub.ring * w.segment_bytes + part, sub.ring_mask + 1, w.segment_bytes)
+
+
+@expanded
 def subs_of(w: Any) -> Any:
     """Return all subflows."""
     return sub_array(w.subs, w.n_subs, SUBFLOW_BYTES)

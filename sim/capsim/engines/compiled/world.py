@@ -112,7 +112,7 @@ def kinds_of_wake(state: State) -> list[int]:
     asked = {
         TIMEOUT: True,
         SEND_WAKE: any(stack.layer.send_timer or stack.transport.send_timer for stack in stacks),
-        RECEIVE_WAKE: any(stack.layer.receive_timer for stack in stacks),
+        RECEIVE_WAKE: any(stack.layer.receive_timer or stack.late_acks for stack in stacks),
         MANAGE: any(stack.sharing.note is not None for stack in stacks),
         WORK: len(state.processors) > 0,
     }
@@ -245,6 +245,7 @@ class World:
                 self.hold(row, role, getattr(each.stack, role), number=self.state.stacks.index(each))
             row["priority"], row["listens"] = each.stack.priority, each.stack.sharing.listens
             row["note_draws"], row["emits_unasked"] = each.stack.sharing.draws, each.emits_unasked
+            row["late_acks"] = each.stack.late_acks
             row["window_segments"], row["stream_segments"] = each.window_segments, each.stream_segments
         self.point("stacks", stacks)
 
@@ -255,7 +256,7 @@ class World:
         row[role] = params.ctypes.data
         for name, hook in compiled_hooks(component).items():
             row[name] = address_of(hook) if hook else 0
-        for scope in ("subflow", "flow", "host", "packet") if role in HOST_ROLES else ():
+        for scope in ("subflow", "flow", "host", "packet", "segment") if role in HOST_ROLES else ():
             row[f"{role}_{scope}"] = layouts[scope].offsets[number, role]
 
     def hold_memory(self) -> None:
@@ -377,6 +378,7 @@ class World:
             self.grow_subflows(len(arrays["subs"]) + 1)
         elif status == loop.RINGS_LOW:
             self.enlarge("rings", 2 * len(arrays["rings"]) + 4 * int(record["ring_margin"][0]))
+            self.enlarge_memory("segment", len(arrays["rings"]))
             if any(each.shared for each in self.state.stacks):
                 self.enlarge("maps", len(arrays["rings"]))
             if self.setup.histograms:

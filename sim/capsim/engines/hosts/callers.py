@@ -72,6 +72,8 @@ def _host_scope(role: str, scope: str, flow: str) -> str:
     index = {"subflow": "s", "flow": flow, "host": "sub.src", "packet": "number"}.get(scope, "")
     if scope == "units":
         return "units_of(w)"
+    if scope == "segments":
+        return f"segments_of(w, sub, stack.{role}_segment)"
     return f"memory_at(w.{scope}, {index}, w.{scope}_bytes, stack.{role}_{scope})"
 
 

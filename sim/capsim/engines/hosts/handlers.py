@@ -22,7 +22,7 @@ from capsim.engines.hosts.primitives import (
     whole,
 )
 from capsim.engines.hosts.processors import enter_processor, leave_host, leave_processor
-from capsim.engines.hosts.receivers import deliver_to_layer, deliver_to_transport, deliver_waiting
+from capsim.engines.hosts.receivers import acknowledge_late, deliver_to_layer, deliver_to_transport, deliver_waiting
 from capsim.engines.hosts.senders import acknowledge, finish_sending, heed, notify, open_subflow, pump, push_layer
 from capsim.engines.hosts.subflows import prepare_stream
 from capsim.records import ACK, NONE, SYN_ACK
@@ -74,7 +74,10 @@ def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
             pump(w, number, now_ps)
             finish_sending(w, number, now_ps)
     elif kind == RECEIVE_WAKE:
-        deliver_waiting(w, number, now_ps)
+        if stack_at(w.stacks, sub_at(w.subs, number).stack).late_acks:
+            acknowledge_late(w, number, now_ps)
+        else:
+            deliver_waiting(w, number, now_ps)
     elif kind == MANAGE:
         manage(w, number, now_ps)
     else:

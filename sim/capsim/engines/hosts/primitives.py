@@ -46,6 +46,11 @@ def units_of(w: Any) -> Any:
     return w.units
 
 
+def segments_of(w: Any, sub: Any, part: Any) -> Any:
+    """Return the own memory of a transport for the segments in flight of a subflow."""
+    return w.segments(sub, part)
+
+
 def subs_of(w: Any) -> Any:
     """Return all subflows."""
     return w.subs
@@ -167,7 +172,7 @@ def _maker(kind: Any) -> Any:
 
 _names = globals() | {f"{name}_hook": _same for name in HOOKS} | {f"Own_{name}": _maker(OWN[name]) for name in HOOKS}
 _call = callers(_names, own="{holder}.blank_{name} or {made}")  # blank: of a component without fields of its own
-open_, send, on_data, on_ack, on_timeout = (_call[name] for name in hooks_of("transport"))
+open_, send, on_data, on_ack, on_timeout, on_receive_timer = (_call[name] for name in hooks_of("transport"))
 react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
 accept, combine, emit, collect, release = (_call[name] for name in hooks_of("layer")[:5])
 recover, resume, observe, encodes, decodes = (_call[name] for name in hooks_of("layer")[5:])

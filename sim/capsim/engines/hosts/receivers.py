@@ -10,6 +10,7 @@ from capsim.engines.hosts.primitives import (
     free_packet,
     int_at,
     on_data,
+    on_receive_timer,
     packet_at,
     recover,
     release,
@@ -21,7 +22,7 @@ from capsim.engines.hosts.primitives import (
 )
 from capsim.engines.hosts.reordering import note_extent
 from capsim.engines.hosts.senders import notify
-from capsim.engines.hosts.subflows import address_reply, hold, let_go, take_data
+from capsim.engines.hosts.subflows import address_reply, hold, let_go, take_data, tell_stream
 from capsim.records import DATA, NONE
 from capsim.roles.hooks import COMPLETE, DELIVER_ALONE, HOLD, TAKE
 
@@ -89,10 +90,29 @@ def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
     if sub.received_ps == NONE and sub.receive_next == sub.end and sub.final:
         finish_receiving(w, s, now_ps)
     if replies:
-        address_reply(w, s, number)
-        enqueue(w, int_at(w.host_port, sub.dst), number, now_ps)
+        reply(w, s, number, now_ps)
     else:
         free_packet(w, number)
+    if stack_at(w.stacks, sub.stack).late_acks:
+        arm(w, s)
+
+
+def reply(w: Any, s: int, number: int, now_ps: int) -> None:
+    """Send an acknowledgement."""
+    address_reply(w, s, number)
+    enqueue(w, int_at(w.host_port, sub_at(w.subs, s).dst), number, now_ps)
+
+
+def acknowledge_late(w: Any, s: int, now_ps: int) -> None:
+    """Send the acknowledgement that the transport has put off, unless another one has left meanwhile."""
+    sub, number = sub_at(w.subs, s), take_packet(w)
+    if on_receive_timer(w, s, number, now_ps):
+        if sub.shared:
+            tell_stream(w, s, number)
+        reply(w, s, number, now_ps)
+    else:
+        free_packet(w, number)
+    arm(w, s)
 
 
 def finish_receiving(w: Any, s: int, now_ps: int) -> None:

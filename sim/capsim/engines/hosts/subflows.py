@@ -192,9 +192,15 @@ def take_data(w: Any, s: int, number: int) -> bool:
         return False
     if packet.kind == DATA:
         enter_data(w, flow, packet.data)
+    tell_stream(w, s, number)
+    return True
+
+
+def tell_stream(w: Any, s: int, number: int) -> None:
+    """Write into a packet what the receiver of a shared stream expects next and how much room it has."""
+    flow, packet = flow_at(w.flows, sub_at(w.subs, s).flow), packet_at(w.packets, number)
     packet.data_ack = flow.data_next
     packet.window = flow.buffer_segments
-    return True
 
 
 def enter_data(w: Any, flow: Any, segment: int) -> None:
