@@ -62,6 +62,18 @@ VARIANTS = {
         "dctcp",
         {"congestion": {"reduction": "proportional_ns3"}, "queue": {"threshold_packets": 4}},
     ),
+    "no probes, no limited transmit": (
+        "rack_rps",
+        {"transport": {"tlp": False, "limited_transmit": False, "dup_ack_threshold": 2}},
+    ),
+    "acknowledgements put off": (
+        "dctcp+rack",
+        {"transport": {"ack_every": 2, "ack_delay_s": 50e-6}, "queue": {"threshold_packets": 4}},
+    ),
+    "acknowledgements of a shared stream put off": (
+        "mptcp+rack",
+        {"transport": {"ack_every": 3, "ack_delay_s": 30e-6, "handshake": True}},
+    ),
     "round robin": ("rps", {"balancer": {"round_robin": True}}),
     "hashed acks": ("rps", {"balancer": {"spray_acks": False}}),
     "no push-out": ("rps_pq", {"queue": {"push_out": False}}),

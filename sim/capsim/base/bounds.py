@@ -100,6 +100,7 @@ PROBE_S = Bound(1e-9, END_S.largest, END_S.unit, "shorter periods fill a run wit
 RTO_S = Bound(1e-6, END_S.largest, END_S.unit, "shorter ones fill a run with timeouts, longer ones outlast it")
 RTO_OR_NONE_S = Bound(RTO_S.least, RTO_S.largest, RTO_S.unit, RTO_S.reason, or_zero=True)
 JITTER_S = Bound(0.0, 1.0, "seconds", "no host waits longer between two packets")
+ACK_DELAY_S = Bound(1e-12, 0.5, "seconds", "no acknowledgement is put off for longer (RFC 1122, 4.2.3.2)")
 WORK_S = Bound(0.0, 1e-3, "seconds", "a host that codes fewer than 1000 packets a second is in no data centre")
 
 RATE_BPS = Bound(1.0, 1e13, "bit/s", "a small packet takes tens of picoseconds, in which time is counted")

@@ -136,10 +136,11 @@ def expected(chosen: Scheme) -> set[str]:
     again = any(hasattr(stack.transport.params, "min_rto_s") for stack in chosen.stacks)
     codes = any(stack.layer.emit and not stack.layer.combine for stack in chosen.stacks)
     marks = any(each.name == "threshold_packets" for each in fields(chosen.queue.params))
+    probes = any(getattr(stack.transport.params, "tlp", False) for stack in chosen.stacks)
     evicts = bool(chosen.queue.evict) or getattr(chosen.queue.params, "push_out", False)
     return (
         ({"losses", "retransmissions"} if again else set())
-        | ({"timeouts"} if again and not marks else set())
+        | ({"timeouts"} if again and not marks and not probes else set())
         | ({"marks"} if marks else set())
         | ({"evictions"} if evicts else set())
         | ({"coded packets"} if codes else set())

@@ -110,10 +110,20 @@ class Sender(Endpoint):
         self._new_segments()
 
     def ack(
-        self, ack: int, *, at_us: float | None = None, rtt_us: float = 100, blocks: Blocks = (), flags: int = 0
+        self,
+        ack: int,
+        *,
+        at_us: float | None = None,
+        rtt_us: float = 100,
+        blocks: Blocks = (),
+        flags: int = 0,
+        twice: int | None = None,
     ) -> list[int]:
-        """Take one acknowledgement, of a packet sent `rtt_us` ago; return the segments that leave for it."""
-        return self._take(ACK, at_us, rtt_us, flags, ack=ack, blocks=blocks)
+        """Take one acknowledgement, of a packet sent `rtt_us` ago; return the segments that leave for it.
+
+        `twice` is the segment that it reports as received once more.
+        """
+        return self._take(ACK, at_us, rtt_us, flags, ack=ack, blocks=blocks, twice=twice)
 
     def acks(self, first: int, last: int) -> list[int]:
         """Take one acknowledgement for each segment from `first` on, up to that with ack number `last`."""
@@ -150,13 +160,23 @@ class Sender(Endpoint):
         return None if self.sub.timer_ps == NONE else self.sub.timer_ps / US
 
     def _take(
-        self, kind: int, at_us: float | None, rtt_us: float, flags: int, *, ack: int, blocks: Blocks = ()
+        self,
+        kind: int,
+        at_us: float | None,
+        rtt_us: float,
+        flags: int,
+        *,
+        ack: int,
+        blocks: Blocks = (),
+        twice: int | None = None,
     ) -> list[int]:
         self.now_us = self.now_us if at_us is None else at_us
         now_ps = round(self.now_us * US)
         sent_ps = now_ps - round(rtt_us * US)
         packet = self.hosts.arriving(self.sub.id, kind=kind, flags=flags, sent_ps=sent_ps, ack=ack)
         assert len(blocks) <= self.sack_blocks
+        if hasattr(self.options(packet), "duplicate"):
+            self.options(packet).duplicate = 0 if twice is None else twice + 1
         for index in range(self.sack_blocks):
             block = blocks[index] if index < len(blocks) else (0, 0)
             self.options(packet).sack_first[index], self.options(packet).sack_end[index] = block

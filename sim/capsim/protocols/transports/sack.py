@@ -10,16 +10,13 @@ In a recovery the window may come down in proportion to what is delivered
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from capsim.base import bounds
-from capsim.base.bounds import SACK_BLOCKS
 from capsim.base.inlined import inlined
 from capsim.protocols.congestion.proportional import Reduction, allowed_bytes
 from capsim.protocols.transports.newreno import go_back, send_next
-from capsim.protocols.transports.sack_receiver import on_data
+from capsim.protocols.transports.sack_receiver import BLOCKS, BlockParams, on_data
 from capsim.protocols.transports.tcp import (
-    TcpParams,
     advance,
     echoed_mark,
     expire_syn,
@@ -44,12 +41,10 @@ from capsim.records import (
 from capsim.roles.components import Transport
 from capsim.roles.hooks import ACKED, DUPLICATE, GROW, LOST
 
-BLOCKS = f"({int(SACK_BLOCKS.largest)},)i4"
-
 
 @dataclass(frozen=True, kw_only=True)
-class SackParams(TcpParams):
-    """Parameters of TCP, and of selective acknowledgement.
+class SackParams(BlockParams):
+    """Parameters of TCP, of blocks, and of recovery by them.
 
     Parameters
     ----------
@@ -61,20 +56,11 @@ class SackParams(TcpParams):
         as lost, as NewReno does.
     reduction : Reduction
         How the window is reduced in a recovery (RFC 6675: at once; Linux, and ns-3 from 3.32: PRR).
-    sack_blocks : int
-        Blocks that an acknowledgement has room for: 3 beside a time stamp, 4 without (RFC 2018, section 3).
-    sack_option_bytes : int
-        By how much the option with its padding makes an acknowledgement with blocks longer, in bytes (RFC 2018).
-    sack_block_bytes : int
-        By how much each block makes it longer, in bytes (RFC 2018, section 3).
     """
 
     rescue: bool = True
     resend_at_partial_ack: bool = False
     reduction: Reduction = Reduction.AT_ONCE
-    sack_blocks: Annotated[int, bounds.SACK_BLOCKS] = 3
-    sack_option_bytes: Annotated[int, bounds.OPTION_BYTES] = 4
-    sack_block_bytes: Annotated[int, bounds.OPTION_BYTES] = 8
 
 
 @inlined
@@ -82,6 +68,8 @@ def take_blocks(params: Any, own: Any, sub: Any, ring: Any) -> int:
     """Enter the blocks into the scoreboard; return how many segments are newly SACKed."""
     fresh = 0
     for index in range(params.sack_blocks):
+        if own.packet.sack_end[index] == 0:
+            break
         for segment in range(max(own.packet.sack_first[index], sub.una), own.packet.sack_end[index]):
             if not holds(sub, ring, segment, SACKED):
                 ring[segment & sub.ring_mask] |= SACKED

@@ -1,11 +1,34 @@
 """The receiver of TCP with selective acknowledgement (RFC 2018): it reports what it has received in blocks."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+from capsim.base import bounds
 from capsim.base.inlined import inlined
 from capsim.protocols.transports.receiver import note_arrival, turn_round
-from capsim.protocols.transports.tcp import holds
+from capsim.protocols.transports.tcp import TcpParams, holds
 from capsim.records import DATA, HANDSHAKE_ACK, RECEIVED
+
+BLOCKS = f"({int(bounds.SACK_BLOCKS.largest)},)i4"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockParams(TcpParams):
+    """Parameters of TCP, and of the blocks in acknowledgements.
+
+    Parameters
+    ----------
+    sack_blocks : int
+        Blocks that an acknowledgement has room for: 3 beside a time stamp, 4 without (RFC 2018, section 3).
+    sack_option_bytes : int
+        By how much the option with its padding makes an acknowledgement with blocks longer, in bytes (RFC 2018).
+    sack_block_bytes : int
+        By how much each block makes it longer, in bytes (RFC 2018, section 3).
+    """
+
+    sack_blocks: Annotated[int, bounds.SACK_BLOCKS] = 3
+    sack_option_bytes: Annotated[int, bounds.OPTION_BYTES] = 4
+    sack_block_bytes: Annotated[int, bounds.OPTION_BYTES] = 8
 
 
 @inlined
@@ -35,6 +58,8 @@ def reply_with_blocks(params: Any, own: Any, sub: Any, packet: Any) -> int:
 @inlined
 def report_blocks(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -> None:
     """Put the block of the segment that came first (RFC 2018, section 4), keep the others, remove what it covers."""
+    if segment < sub.receive_next and memory.sack_end[0] == 0:
+        return
     first, end = segment, segment
     if segment >= sub.receive_next:
         while first > sub.receive_next and holds(sub, ring, first - 1, RECEIVED):

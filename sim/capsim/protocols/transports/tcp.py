@@ -26,6 +26,7 @@ from capsim.records import (
     ECN_ECHO,
     ESTABLISHED,
     HANDSHAKE_ACK,
+    MISSING,
     NONE,
     RESENT,
     RETRANSMITTED,
@@ -289,7 +290,7 @@ def advance(params: Any, sub: Any, ring: Any, ack: int) -> int:
     if sub.una <= sub.short_segment < ack:
         acked += sub.short_bytes - params.mss_bytes
     for segment in range(sub.una, ack):
-        ring[segment & sub.ring_mask] &= ~(SACKED | RESENT)
+        ring[segment & sub.ring_mask] &= ~(SACKED | RESENT | MISSING)
     sub.una = ack
     sub.next_segment = max(sub.next_segment, ack)
     if ack == sub.end and sub.final:
