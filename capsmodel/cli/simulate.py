@@ -32,7 +32,16 @@ from capsmodel._version import __version__
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.options import Texts, Time, probed
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
-from capsmodel.cli.shared.run_output import BY_LAYER, BY_SIZE, layer_rows, mean_above_p99, shown, size_rows
+from capsmodel.cli.shared.run_output import (
+    BY_LAYER,
+    BY_OPERATION,
+    BY_SIZE,
+    layer_rows,
+    mean_above_p99,
+    records,
+    shown,
+    size_rows,
+)
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from, with_scheme
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
@@ -237,6 +246,9 @@ def _print(result: Result, ran: Filled, output: Output) -> None:
     say("")
     print_table(layer_rows(result.layers), columns=BY_LAYER, title="Links by layer, since the end of the warm-up")
     say("")
+    if len(result.collectives):
+        print_table(records(result.collectives), columns=BY_OPERATION, title="Collective operations")
+        say("")
     if summary.mean_fct_short_s > summary.p99_fct_short_s:
         explain(mean_above_p99(chosen.scheme))
     explain(_resources_line(result))
@@ -251,7 +263,7 @@ def _run(scenario: Scenario, setup: Setup, engine: Engine) -> Result:
         compiled = compile_if_needed(setup.scheme, engine=engine)
     if compiled and sys.stderr.isatty():
         print("compiled; the next run finds the machine code on disk", file=sys.stderr)
-    with simulated_time(to_s(int(setup.flows.start_ps[-1]))) as progress:
+    with simulated_time(to_s(int(setup.flows.start_ps[setup.flows.n_starts - 1]))) as progress:
         return run_prepared(scenario, setup, engine=engine, progress=progress)
 
 

@@ -15,8 +15,8 @@ to describe a run    :class:`Scenario`, :class:`Hosts`, :class:`Probes`; :func:`
 fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths`, :class:`Dumbbell`; a
                      :class:`Topology` of one's own, made of :class:`Node` and :class:`Edge`, files or networkx;
                      :class:`LinkChange` for links that differ, fail and return, :class:`DrawnFault` for drawn ones
-traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`Incast`, :class:`Listed`;
-                     :func:`draw_flows` gives the :class:`FlowList` that they become
+traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`Incast`, :class:`Collective`,
+                     :class:`Listed`; :func:`draw_flows` gives the :class:`FlowList` that they become
 to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds)
 studies              :func:`load_study` (TOML file), :class:`Study` and what its runs say, :class:`Studied`;
                      :func:`with_settings` changes values of a scenario by name

@@ -1,4 +1,5 @@
 from capsim.base.inlined import inlined
+from capsim.fabric.collectives import Collective
 from capsim.fabric.faults import DrawnFault
 from capsim.fabric.flows import FlowList
 from capsim.fabric.graph import Edge, Node, Topology
@@ -32,6 +33,7 @@ __all__ = [
     "REFUSE",
     "Balancer",
     "Batch",
+    "Collective",
     "Compared",
     "Congestion",
     "ConservationError",

@@ -26,7 +26,7 @@ from capsim.records import SUBFLOW
 from capsim.roles.hooks import EXPIRED, EXPIRED_AGAIN, GROW, LOST
 
 MOST = 10_000  # segments of the receive window
-LOSSES = Losses(at_node=FAR_SWITCH, once_a=40, once_b=150)
+LOSSES = Losses(at_node=FAR_SWITCH, once_a=20, once_b=60)
 
 
 class Window:
@@ -203,7 +203,7 @@ def test_the_cubic_function_plays_no_part_at_short_round_trips():
     for delay_s, same in ((16e-6, True), (80e-3, False)):
         link = Dumbbell(hosts_per_side=1, delay_s=delay_s, buffer_packets=1000)
         losses = with_losses(scheme("cubic"), LOSSES), with_losses(slow, LOSSES)
-        traces = [one_run(setup_of(link, flow_list([(0, 1, 300 * MSS, 0.0)]), each, end_ps=10**14)) for each in losses]
+        traces = [one_run(setup_of(link, flow_list([(0, 1, 150 * MSS, 0.0)]), each, end_ps=10**14)) for each in losses]
         if same:
             assert_same_trace(*traces)
         assert traces[0].subs[0]["fast_retransmits"] >= 2
@@ -212,7 +212,7 @@ def test_the_cubic_function_plays_no_part_at_short_round_trips():
 
 def test_fast_convergence_in_both_engines():
     """The second loss finds a window below W_max: with it W_max is 0.85 of the window, without it the window."""
-    link, flows = Dumbbell(hosts_per_side=1), flow_list([(0, 1, 300 * MSS, 0.0)])
+    link, flows = Dumbbell(hosts_per_side=1), flow_list([(0, 1, 150 * MSS, 0.0)])
     found = {}
     for fast in (True, False):
         chosen = with_losses(scheme("cubic").with_params(congestion={"fast_convergence": fast}), LOSSES)

@@ -164,7 +164,7 @@ def test_the_example_of_the_simulators_guide_is_sound(tmp_path: Path) -> None:
         ({"traffic": [{"kind": "poisson", "laod": 1}]}, "traffic[0]: unknown key `laod`: there are workload"),
         (
             {"traffic": [{"kind": "poison"}]},
-            "traffic[0].kind: Invalid value 'poison': there are poisson, batch, on-off, incast, list, csv",
+            "traffic[0].kind: Invalid value 'poison': there are poisson, batch, on-off, incast, collective, list, csv",
         ),
         (
             {"probes": {"period_s": 1, "port": []}},

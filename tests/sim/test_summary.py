@@ -133,7 +133,7 @@ def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> Non
     flows, subs = np.zeros(2, records.FLOW), np.zeros(3, records.SUBFLOW)
     flows["first_sub"], flows["n_subs"], flows["winner"] = (0, 2), (2, 1), (1, records.NONE)
     flows["mss_bytes"], subs["flow"] = 1000, (0, 0, 1)
-    flows["flow_bytes"], flows["short"], flows["start_ps"] = (2500, 99_000), (1, 0), (10**12, 2 * 10**12)
+    flows["flow_bytes"], flows["short"], flows["begin_ps"] = (2500, 99_000), (1, 0), (10**12, 2 * 10**12)
     flows["received_ps"], flows["acked_ps"] = (3 * 10**12, records.NONE), (4 * 10**12, records.NONE)
     subs["receive_next"] = 1, 3, 7
     for column, name in enumerate(tables.SUMMED):

@@ -354,7 +354,7 @@ BAD_FLOWS = [
     (
         ["src,dst,size"],
         "line 1: no column flow_bytes, start_s in ['src', 'dst', 'size'], separated by commas: the first line "
-        "names the columns, src, dst, flow_bytes, start_s and perhaps path; the page",
+        "names the columns, src, dst, flow_bytes, start_s and perhaps after, path; the page",
     ),
     ([], "line 1: no column src, dst, flow_bytes, start_s in [], separated by blanks"),
     ([HEAD], "holds no row of src,dst,bytes,start_s"),

@@ -60,6 +60,18 @@ BY_LAYER = (
 )
 
 
+BY_OPERATION = (
+    Column("traffic_entry", "entry"),
+    Column("algorithm", "algorithm"),
+    Column("iteration", "iteration"),
+    Column("group", "group"),
+    Column("hosts", "hosts"),
+    Column("start_s", "begins, ms", 1e3),
+    Column("completion_s", "takes, ms", 1e3),
+    Column("bus_bandwidth_bps", "bus bandwidth, Gbit/s", 1e-9),
+)
+
+
 def layer_rows(layers: "pd.DataFrame") -> list[Row]:
     """Return the rows of :func:`capsim.results.summary.by_layer`."""
     return records(layers.reset_index())

@@ -18,7 +18,7 @@ FLOWS = {
     "src": "sending host",
     "dst": "receiving host",
     "flow_bytes": "payload asked for, in bytes",
-    "start_s": "when the sender has the first byte, in seconds",
+    "start_s": "when the sender has the first byte, in seconds; infinite where what the flow waits for is not complete",
     "established_s": "when the first handshake of its subflows was over at the sender, in seconds; without one start_s",
     "fct_s": "completion time until the receiver has all bytes, in seconds; NaN if not finished",
     "acked_fct_s": "completion time until the sender knows it (last acknowledgement), in seconds",

@@ -19,7 +19,7 @@ ARRIVE    port                  the last bit reaches the far end
 TIMEOUT   subflow               retransmission deadline
 SEND      subflow               the layer, or a transport that paces, is asked again
 RECEIVE   subflow               the layer at the receiver is asked again
-MANAGE    flow                  further subflows are opened
+MANAGE    flow                  further subflows are opened, or the flow begins, which has waited for others
 WORK      host                  its processor has encoded or decoded a packet; of equal times in the order of hosts
 START     flow                  a flow begins; of equal times in the order of the flow list
 PROBE     0                     samples are taken

@@ -321,7 +321,7 @@ class Network(Records):
         """Schedule what is known beforehand."""
         for index, time_ps in enumerate(self.state.epoch_ps.tolist()[1:], start=1):
             At(self.env, time_ps, EPOCH, 0).then(self.change_epoch, index)
-        for number, flow in enumerate(self.flows):
+        for number, flow in enumerate(self.flows[: self.n_starts]):
             At(self.env, flow.start_ps, START, number).then(self.start, number)
         if self.setup.probe_ps:
             At(self.env, self.setup.probe_ps, PROBE, 0).then(self.probe)
@@ -421,9 +421,11 @@ class Network(Records):
         self.unused.append(number)
 
     def check_done(self) -> None:
-        """End the run when every flow has begun, every subflow has finished and the network is empty."""
+        """End the run when every flow that can begin has, every subflow has finished and the network is empty."""
         counts = self.counts
-        if not counts.in_flight and not counts.open_subs and counts.next_start == self.n_flows:
+        if counts.in_flight or counts.open_subs or counts.due:
+            return
+        if counts.next_start == self.n_starts:
             self.end()
 
     def end(self) -> None:

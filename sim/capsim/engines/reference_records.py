@@ -168,7 +168,7 @@ class Records:
         self.probes: list[tuple[int | float, ...]] = []
         self.plan = plan(setup, state.own)
         self.watches = self._objects(self.plan.watches)
-        self.candidates = state.candidates.tolist()
+        self.candidates, self.dependents = state.candidates.tolist(), state.dependents.tolist()
         self._set_numbers()
         self._make_memory()
         self._packet = self._slotted(records.PACKET, "number")
@@ -179,7 +179,7 @@ class Records:
 
     def _set_numbers(self) -> None:
         fabric, scheme = self.setup.fabric, self.setup.scheme
-        self.n_hosts, self.n_flows = fabric.n_hosts, len(self.flows)
+        self.n_hosts, self.n_flows, self.n_starts = fabric.n_hosts, len(self.flows), self.state.n_starts
         leaves, leaf_of_host = np.unique(fabric.leaf_of_host, return_inverse=True)
         self.host_leaf = leaf_of_host.tolist()
         self.n_leaves, self.n_tiers = len(leaves), int(fabric.switch_tier.max(initial=0)) + 1

@@ -174,6 +174,7 @@ class State:
     processors: Table  # of hosts, and stages of subflows; none where coding takes no time and flows have no jitter
     stages_of_flow: int
     flows: Table
+    dependents: Table  # flows that wait for others, by these (FLOW.first_dependent)
     subs: Table  # a pool: a subflow is numbered when it is opened
     own: OwnMemory
     rings: Table  # flags of segments in flight, one byte each
@@ -194,6 +195,11 @@ class State:
     seeds: dict[str, int] = field(default_factory=dict)  # 32 bits each
     margin: int = 0  # packets that one event may create at most
     warm: Snapshot | None = None
+
+    @property
+    def n_starts(self) -> int:
+        """Return the number of flows that wait for no others, which come first."""
+        return self.setup.flows.n_starts
 
     @property
     def n_tiers(self) -> int:

@@ -3,15 +3,16 @@
 ========== ========================================================== =================================
 file       needed columns                                             others
 ========== ========================================================== =================================
-flows      ``src``, ``dst``, ``flow_bytes`` or ``bytes``, ``start_s``  ``path``, and any others
+flows      ``src``, ``dst``, ``flow_bytes`` or ``bytes``, ``start_s``  ``after``, ``path``, and any others
 nodes      ``name``, ``kind`` (host or switch)                        ``tier``
 links      ``a``, ``b``, ``rate_bps``, ``delay_s``                    ``buffer_packets``, ``buffer_bytes``
 ========== ========================================================== =================================
 
 The columns may stand in any order; heads and numbers may have other units (``start_ms``, ``flow_kb``, ``10us``;
 :mod:`capsmodel.text_tables`). A column ``path`` pins flows to paths (:mod:`capsim.fabric.paths`); an empty cell leaves
-a flow to the balancer. Further columns of flows are carried to the flows table of the results, in the order of the
-file, each cell as it is. :mod:`capsim.fabric.graph` says which graphs are refused.
+a flow to the balancer. A column ``after`` has rows of the list that must be complete before a flow begins
+(:mod:`capsim.fabric.dependencies`). Further columns of flows are carried to the flows table of the results, in the
+order of the file, each cell as it is. :mod:`capsim.fabric.graph` says which graphs are refused.
 """
 
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import Any
 
 from capsim.base import bounds, schema
 from capsim.base.bounds import shortened
+from capsim.fabric.dependencies import AFTER, pairs_of
 from capsim.fabric.flows import hosts_are
 from capsim.fabric.graph import Edge, Node, faults
 from capsim.fabric.listed import PATH
@@ -33,7 +35,7 @@ COLUMNS = (
     quantity("flow_bytes", bounds.FLOW_BYTES, also={"bytes": "b"}),
     quantity("start_s", bounds.TIME_S),
 )
-PATHS = text(PATH, needed=False)
+CELLS = tuple(text(name, needed=False) for name in (AFTER, PATH))
 _ADVICE = "; the page 'Flows and topologies of other simulators' converts lists of HPCC, htsim and ns-3"
 
 
@@ -51,9 +53,13 @@ class FlowFile:
     def entry(self) -> dict[str, Any]:
         """Return the flows as a traffic entry of a scenario."""
         columns = {"columns": self.table.extra} if self.table.extra else {}
-        cells = [cell or "" for cell in self.table.columns[PATH]]
-        paths = {PATH: cells} if any(cells) else {}
-        return {"kind": "list", "flows": self.flows} | paths | columns
+        cells = {column.name: self.cells(column.name) for column in CELLS}
+        given = {name: texts for name, texts in cells.items() if any(texts)}
+        return {"kind": "list", "flows": self.flows} | given | columns
+
+    def cells(self, name: str) -> list[str]:
+        """Return the texts of a column, which may be missing."""
+        return [cell or "" for cell in self.table.columns[name]]
 
     def check_hosts(self, n_hosts: int) -> None:
         """Raise :class:`ParameterError` if a flow has an end that is no host of a fabric with `n_hosts` hosts."""
@@ -82,14 +88,16 @@ def read_flow_csv(path: Path) -> FlowFile:
         If the file cannot be read.
     """
     table = read_table(
-        path, (*COLUMNS, PATHS), most=int(bounds.FLOWS.largest), further_but=frozenset(schema.FLOWS), advice=_ADVICE
+        path, (*COLUMNS, *CELLS), most=int(bounds.FLOWS.largest), further_but=frozenset(schema.FLOWS), advice=_ADVICE
     )
     faults = Faults()
     for row, (src, dst) in enumerate(zip(table.columns["src"], table.columns["dst"], strict=True)):
         if src == dst:
             faults.add(f"{table.place(row)}: src = dst = {src}, but a flow needs two hosts")
     faults.check()
-    return FlowFile(table)
+    found = FlowFile(table)
+    pairs_of(found.cells(AFTER), table.place)
+    return found
 
 
 def _kind(cell: str, _: str) -> str:

@@ -1,6 +1,6 @@
 """The flows of one run as arrays, in start order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -12,19 +12,27 @@ from capsim.base.clock import PS_PER_S
 from capsim.fabric.topology import Bools, Int32, Int64
 from capsmodel.checks import ParameterError
 
+NO_PAIRS = np.zeros((0, 2), np.int64)
+
 
 class Drawn(msgspec.Struct, frozen=True):
-    """The flows of one traffic entry before they are merged and ordered."""
+    """The flows of one traffic entry before they are merged and ordered.
+
+    Pairs `after` say by positions in the entry which flow begins after which; `start_s` of such a flow is how long
+    after the last of those is complete, at its receiver or, with `after_sender`, at its sender.
+    """
 
     src: Int64
     dst: Int64
     flow_bytes: Int64
     start_s: npt.NDArray[np.float64]
+    after: Int64 = NO_PAIRS
+    after_sender: Bools | bool = False
 
 
 @dataclass(frozen=True)
 class FlowList:
-    """Flows ordered by start (ties in the order given); a flow's id is its index here.
+    """Flows ordered by start (ties in the order given), then those that wait for others; a flow's id is its index here.
 
     Parameters
     ----------
@@ -33,13 +41,17 @@ class FlowList:
     flow_bytes : ndarray of int64
         Payload, in bytes.
     start_ps : ndarray of int64
-        When the sender has the first byte, in picoseconds.
+        When the sender has the first byte, in picoseconds; of a flow that waits for others, how long after that.
     short : ndarray of bool
         Whether the size, known in advance, is at most the short-flow threshold.
     tag : ndarray of int16
         Which entry of the scenario's traffic the flow comes from.
     input_row : ndarray of int32
         Position in that entry, as listed or drawn, from 0.
+    after : ndarray of int64, shape (pairs, 2)
+        Pairs of a flow and one that must be complete before it begins.
+    after_sender : ndarray of bool
+        Of a flow that waits, whether the others are complete when their senders know it, not their receivers.
     """
 
     src: Int32
@@ -49,10 +61,28 @@ class FlowList:
     short: Bools
     tag: npt.NDArray[np.int16]
     input_row: Int32
+    after: Int64 = field(default_factory=lambda: NO_PAIRS)
+    after_sender: Bools | bool = False
 
     def __len__(self) -> int:
         """Return the number of flows."""
         return len(self.src)
+
+    @property
+    def waits_for(self) -> Int64:
+        """Return over flows how many others each waits for."""
+        return np.bincount(self.after[:, 0], minlength=len(self))
+
+    @property
+    def n_starts(self) -> int:
+        """Return the number of flows that wait for no others, which come first."""
+        return int(np.count_nonzero(self.waits_for == 0))
+
+    @property
+    def dependents(self) -> Int64:
+        """Return the flows that wait, by those that they wait for."""
+        waiting: Int64 = self.after[np.argsort(self.after[:, 1], kind="stable"), 0]
+        return waiting
 
 
 def flow_list(
@@ -64,8 +94,10 @@ def flow_list(
     short_bytes: int = 100_000,
     tag: npt.ArrayLike = 0,
     input_row: npt.ArrayLike | None = None,
+    after: Int64 = NO_PAIRS,
+    after_sender: npt.ArrayLike = False,
 ) -> FlowList:
-    """Return flows in start order.
+    """Return flows in start order, then those that wait for others.
 
     Parameters
     ----------
@@ -81,6 +113,10 @@ def flow_list(
         Which traffic entry a flow comes from.
     input_row : array_like of int, optional
         Position in that entry; the position here when left out.
+    after : ndarray of int64, shape (pairs, 2)
+        Pairs of positions: a flow, and one that must be complete before it begins; a cycle would never begin.
+    after_sender : array_like of bool
+        Whether those that a flow waits for are complete when their senders know it.
 
     Returns
     -------
@@ -99,7 +135,9 @@ def flow_list(
     """
     check_flows(src, dst, flow_bytes=flow_bytes, start_s=start_s, where="flows")
     starts = np.asarray(start_s, np.float64)
-    order = np.argsort(starts, kind="stable")
+    waits = np.bincount(after[:, 0], minlength=len(starts)) > 0
+    order = np.lexsort((starts, waits))
+    place = np.argsort(order)
     sizes = np.asarray(flow_bytes).astype(np.int64)[order]
     return FlowList(
         src=np.asarray(src).astype(np.int32)[order],
@@ -109,6 +147,8 @@ def flow_list(
         short=sizes <= short_bytes,
         tag=np.broadcast_to(np.asarray(tag, np.int16), sizes.shape)[order],
         input_row=order.astype(np.int32) if input_row is None else np.asarray(input_row, np.int32)[order],
+        after=place[after],
+        after_sender=np.broadcast_to(np.asarray(after_sender, bool), sizes.shape)[order],
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from capsim.base import schema
 from capsim.base.seeds import EntrySeeds
+from capsim.fabric.dependencies import AFTER, AfterAt, pairs_of
 from capsim.fabric.flows import Drawn, FlowList
 from capsim.fabric.paths import Paths
 from capsim.fabric.topology import Fabric
@@ -32,6 +33,13 @@ class Listed(
     ----------
     flows : tuple of (src, dst, bytes, start_s)
         One row a flow: two host numbers, payload bytes, start in seconds.
+    after : tuple of str, optional
+        For every flow the rows of this list, counted from 0 and separated by spaces, that must be complete before it
+        begins (:mod:`capsim.fabric.dependencies`); its `start_s` is how long after the last of them. A flow never
+        begins if one of them does not end: its `start_s` in the results is infinite.
+    after_at : str
+        Where those are complete: at the ``receiver``, which has all bytes, or at the ``sender``, which has the last
+        acknowledgement.
     path : tuple of str, optional
         For every flow the path that all its packets take whatever the balancer, and its acknowledgements back: a number
         or the names of the switches (:mod:`capsim.fabric.paths`); an empty text leaves it to the balancer.
@@ -42,6 +50,8 @@ class Listed(
     """
 
     flows: tuple[tuple[int, int, int, float], ...]
+    after: tuple[str, ...] = ()
+    after_at: AfterAt = "receiver"
     path: tuple[str, ...] = ()
     stack: str | None = None
     columns: dict[str, tuple[str, ...]] = {}
@@ -49,7 +59,12 @@ class Listed(
     @property
     def texts(self) -> dict[str, tuple[str, ...]]:
         """Return what the flows table of the results takes from the list as it is, by name."""
-        return ({PATH: self.path} if self.path else {}) | self.columns
+        return self._keys | self.columns
+
+    @property
+    def _keys(self) -> dict[str, tuple[str, ...]]:
+        """Return what is given for every flow as a key of its own, by name."""
+        return {name: cells for name, cells in ((AFTER, self.after), (PATH, self.path)) if cells}
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
@@ -58,15 +73,20 @@ class Listed(
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
         require(len(self.flows) > 0, "traffic.flows is empty: list at least one flow")
-        require(PATH not in self.columns, f"traffic.columns: {PATH!r} is a key beside it: give the paths there")
+        for name in (AFTER, PATH):
+            require(name not in self.columns, f"traffic.columns: {name!r} is a key beside it: give the cells there")
         for name, cells in self.texts.items():
             require(name != "", "traffic.columns: a column has no name: give it one")
             require(name not in schema.FLOWS, f"traffic.columns: {name!r} is a column of the results: rename it")
             count = f"{len(cells)} cells for {len(self.flows)} flows"
-            key = "" if name == PATH else "columns: "
+            key = "" if name in self._keys else "columns: "
             require(len(cells) == len(self.flows), f"traffic.{key}{name!r} has {count}: give one for each")
         src, dst, size, start = zip(*self.flows, strict=True)
-        return Drawn(np.array(src), np.array(dst), np.array(size), np.array(start, np.float64))
+        return Drawn(
+            *(np.array(src), np.array(dst), np.array(size), np.array(start, np.float64)),
+            after=pairs_of(self.after, "traffic.flows[{}]".format),
+            after_sender=self.after_at == "sender",
+        )
 
 
 def listed_names(entries: Iterable[Any]) -> tuple[str, ...]:

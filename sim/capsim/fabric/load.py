@@ -171,9 +171,11 @@ def counted_share(fabric: Fabric, load_of: LoadOf, pairing: Pairing) -> float:
 def offered(flows: FlowList, layer: LoadLayer, *, entry: int) -> tuple[float | None, float]:
     """Return the load that traffic entry `entry` offers a layer from its first start to its last, and that time in s.
 
-    The load is None where all its flows start together.
+    The load is None where all its flows start together, or some wait for others.
     """
     counted = flows.tag == entry
+    if np.any(flows.waits_for[counted]):
+        return None, 0.0
     span_s = float(np.ptp(flows.start_ps[counted])) / PS_PER_S
     if span_s == 0:
         return None, 0.0

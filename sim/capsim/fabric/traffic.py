@@ -11,6 +11,7 @@ from capsim.base import bounds
 from capsim.base.bounds import FlowBytes, Flows, HostNumber, Period, Time
 from capsim.base.seeds import EntrySeeds
 from capsim.base.structs import checked_struct
+from capsim.fabric.collectives import Collective
 from capsim.fabric.endpoints import Ints, Pairing, Pairs
 from capsim.fabric.flows import Drawn, FlowList, check_flows, check_hosts, flow_list
 from capsim.fabric.listed import Listed
@@ -18,6 +19,7 @@ from capsim.fabric.load import LoadOf, carried_bytes, counted_share, layer_of
 from capsim.fabric.topology import Fabric
 from capsmodel.checks import ParameterError, require
 from capsmodel.metrics import arrival_rate_per_s
+from capsmodel.units import BITS_PER_BYTE
 from capsmodel.workloads.catalogue import FlowSizes, load_workload
 from capsmodel.workloads.files import MOST_POINTS
 
@@ -324,10 +326,12 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
     rounds : int
         Number of rounds.
     period_s : float
-        Time between the beginnings of two rounds, in seconds; rounds at a load ρ of a capacity C bit/s have
-        8 · `senders_per_round` · `flow_bytes` / (ρC).
+        Time between the beginnings of two rounds, in seconds; or `load`.
+    load : float, optional
+        Share ρ of the capacity C of the link to the receiver that the rounds ask for: the next one begins
+        8 · `senders_per_round` · E[S] / (ρC) later, where E[S] is the mean size.
     poisson : bool
-        Whether rounds begin at the times of a Poisson process, `period_s` being the mean time between two.
+        Whether rounds begin at the times of a Poisson process, that time being the mean between two.
     spread_s : float
         Starts within a round are uniform over this time, in seconds.
     same_ends : bool
@@ -338,6 +342,7 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
     receiver: HostNumber | None = None
     rounds: Annotated[int, bounds.ROUNDS.meta] = 1
     period_s: Time = 0.0
+    load: Annotated[float, bounds.LOAD.meta] | None = None
     poisson: bool = False
     spread_s: Time = 0.0
     same_ends: bool = False
@@ -358,9 +363,10 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         else:
             senders = [self._round(receiver, hosts, seeds) for receiver in receivers]
         count = self.senders_per_round
-        rounds_s = np.arange(self.rounds) * self.period_s
+        period_s = self._periods_s(fabric, receivers)
+        rounds_s = np.arange(self.rounds) * self.period_s if self.load is None else np.cumsum(period_s) - period_s
         if self.poisson:
-            rounds_s = np.cumsum(seeds.arrivals.exponential(self.period_s, self.rounds))
+            rounds_s = np.cumsum(seeds.arrivals.exponential(period_s, self.rounds))
         begin_s = self.start_s + np.repeat(rounds_s, count)
         return Drawn(
             np.concatenate(senders),
@@ -369,13 +375,23 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
             begin_s + seeds.arrivals.uniform(0, self.spread_s, self.rounds * count),
         )
 
+    def _periods_s(self, fabric: Fabric, receivers: Ints) -> Floats:
+        """Return over rounds the mean time until the next one begins."""
+        if self.load is None:
+            return np.full(self.rounds, self.period_s)
+        require(self.period_s == 0, "traffic: an incast has load or period_s, not both: leave one of them out")
+        known = [int(receiver) for receiver in np.unique(receivers) if receiver < fabric.n_hosts]
+        downlinks = {host: int(fabric.routes.ports(int(fabric.leaf_of_host[host]), host)[0]) for host in known}
+        capacity_bps = np.array([fabric.rate_bps[downlinks.get(host, 0)] for host in receivers.tolist()])
+        return BITS_PER_BYTE * self.senders_per_round * self.mean_bytes() / (self.load * capacity_bps)
+
     def _round(self, receiver: int, hosts: Ints, seeds: EntrySeeds) -> Ints:
         others = hosts[hosts != receiver]
         require(len(others) > 0, "traffic: the receiver is the only sender of this incast: give it more hosts")
         return seeds.endpoints.permutation(others)[np.arange(self.senders_per_round) % len(others)]
 
 
-AnyTraffic = Poisson | Batch | OnOff | Incast | Listed
+AnyTraffic = Poisson | Batch | OnOff | Incast | Collective | Listed
 
 
 def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, short_bytes: int) -> FlowList:
@@ -414,14 +430,20 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
     src, dst = (np.concatenate([getattr(flows, end) for flows in drawn]) for end in ("src", "dst"))
     if len(src) == 0:
         raise ParameterError("traffic: no flow arrived within duration_s: make it longer or the rate higher")
+    counts = np.array([len(flows.src) for flows in drawn])
+    firsts = np.cumsum(counts) - counts
     return flow_list(
         src,
         dst,
         flow_bytes=np.concatenate([flows.flow_bytes for flows in drawn]),
         start_s=np.concatenate([flows.start_s for flows in drawn]),
         short_bytes=short_bytes,
-        tag=np.repeat(np.arange(len(drawn)), [len(flows.src) for flows in drawn]),
+        tag=np.repeat(np.arange(len(drawn)), counts),
         input_row=np.concatenate([np.arange(len(flows.src)) for flows in drawn]),
+        after=np.concatenate([flows.after + first for flows, first in zip(drawn, firsts, strict=True)]),
+        after_sender=np.concatenate(
+            [np.broadcast_to(flows.after_sender, count) for flows, count in zip(drawn, counts, strict=True)]
+        ),
     )
 
 

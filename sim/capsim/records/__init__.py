@@ -41,5 +41,6 @@ CONSTANT = {
     "FLOW": (
         *("src", "dst", "stack", "short", "known_short", "shared", "tag", "n_paths", "distance", "path", "path_back"),
         *("flow_bytes", "start_ps", "n_segments", "mss_bytes", "last_segment_bytes"),
+        *("after_sender", "first_dependent", "dependents"),
     ),
 }

@@ -45,6 +45,11 @@ FLOW = np.dtype(
         ("wake_ps", "i8"),  # when its next subflows are opened, or NONE
         ("to_open", "i4"),  # how many
         ("draws", "i4"),  # uniform numbers used
+        ("begin_ps", "i8"),  # when it begins: at start_ps, or so long after those that it waits for; NONE until then
+        ("waits_for", "i4"),  # flows that must be complete before, those that are left
+        ("after_sender", "i4"),  # 1: they are complete when all is acknowledged, 0: when it is received
+        ("first_dependent", "i4"),  # in the list of all flows that wait for others: those that wait for this one
+        ("dependents", "i4"),  # how many
         # -- of a shared stream: sender
         ("granted", "i8"),  # data segments given to subflows
         ("data_acked", "i8"),  # first data segment not acknowledged

@@ -8,6 +8,7 @@ COUNTERS = np.dtype(
         ("events", "i8"),
         ("traversals", "i8"),  # packets that fully crossed a link
         ("next_start", "i8"),  # flow
+        ("due", "i8"),  # flows that wait for no others any more and have not begun
         ("open_subs", "i8"),  # opened and not yet finished or aborted
         ("subs", "i8"),  # opened so far
         ("ring_end", "i8"),  # bytes of segment flags that are in use

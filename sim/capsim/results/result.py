@@ -20,7 +20,7 @@ from capsim.results.fct import SIZE_EDGES_BYTES, Kind, fct_by_size, fct_cdf, fct
 from capsim.results.files import read_manifest, read_meanings, read_table, restore, whole_folder, write_table
 from capsim.results.load_record import load_columns, load_remarks, offered_line
 from capsim.results.manifest import Resources
-from capsim.results.summary import Summary, by_layer, summarise
+from capsim.results.summary import Summary, by_layer, by_operation, summarise
 from capsim.results.tables import empty_table
 from capsim.scenario.scenario import Scenario, from_dict
 from capsmodel.checks import ParameterError, require
@@ -72,6 +72,12 @@ class Result:
     def layers(self) -> pd.DataFrame:
         """Return loss ratio and utilisation by layer of links; see :func:`capsim.results.summary.by_layer`."""
         return by_layer(self.ports)
+
+    @cached_property
+    def collectives(self) -> pd.DataFrame:
+        """Return time and bus bandwidth of each collective; see :func:`capsim.results.summary.by_operation`."""
+        n_hosts, _ = self.scenario.fabric.node_counts()
+        return by_operation(self.flows, self.scenario.traffic, n_hosts=n_hosts)
 
     @cached_property
     def loads(self) -> dict[str, Any]:

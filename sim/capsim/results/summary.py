@@ -1,4 +1,4 @@
-"""Loss and utilisation of the links of each layer.
+"""Figures of a run: of all flows, of the links of each layer, of collective operations.
 
 =============== ============================================================ ====
 Quantity        Definition                                                   Unit
@@ -8,6 +8,7 @@ Quantity        Definition                                                   Uni
 =============== ============================================================ ====
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capsim.fabric.collectives import Collective
 from capsim.results.fct import nearest_rank
 from capsmodel.units import BITS_PER_BYTE
 
@@ -57,6 +59,54 @@ def by_layer(ports: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+BY_OPERATION = (
+    *("traffic_entry", "algorithm", "iteration", "group", "hosts", "vector_bytes"),
+    *("start_s", "completion_s", "bus_bandwidth_bps"),
+)
+
+
+def by_operation(flows: pd.DataFrame, traffic: Sequence[Any], *, n_hosts: int) -> pd.DataFrame:
+    """Return one row for each collective operation: traffic entry, iteration, group.
+
+    Parameters
+    ----------
+    flows : DataFrame
+        The flows table of a result.
+    traffic : sequence
+        The traffic entries of its scenario.
+    n_hosts : int
+        Hosts of its fabric.
+
+    Returns
+    -------
+    DataFrame
+        With the columns `BY_OPERATION`: `completion_s` from the first message of an operation until the last is
+        received, and `bus_bandwidth_bps`, the bits that each host has to send (:mod:`capsim.fabric.collectives`) over
+        it. Both are NaN where a message is not finished, and `start_s` is infinite
+        where none began.
+    """
+    found = [pd.DataFrame({name: [] for name in BY_OPERATION})]
+    for position, entry in enumerate(traffic):
+        if isinstance(entry, Collective):
+            found.append(
+                _of_entry(flows[flows["traffic_entry"] == position], entry, n_hosts).assign(traffic_entry=position)
+            )
+    return pd.concat(found[1:] or found, ignore_index=True)[list(BY_OPERATION)]
+
+
+def _of_entry(flows: pd.DataFrame, entry: Collective, n_hosts: int) -> pd.DataFrame:
+    n = entry.group_hosts(n_hosts)
+    iteration, group = entry.place(flows["input_row"].to_numpy(np.int64), n)
+    begun, done = flows["start_s"], (flows["start_s"] + flows["fct_s"]).where(flows["finished"], np.inf)
+    table = pd.DataFrame({"iteration": iteration, "group": group, "start_s": begun, "done_s": done})
+    rows = table.groupby(["iteration", "group"]).agg({"start_s": "min", "done_s": "max"}).reset_index()
+    with np.errstate(invalid="ignore"):  # infinite less infinite
+        completion_s = (rows["done_s"] - rows["start_s"]).where(np.isfinite(rows["done_s"]))
+    sent_bits = BITS_PER_BYTE * entry.shared_vectors * (n - 1) / n * entry.vector_bytes
+    about = {"algorithm": entry.algorithm, "hosts": n, "vector_bytes": entry.vector_bytes}
+    return rows.assign(completion_s=completion_s, bus_bandwidth_bps=sent_bits / completion_s, **about)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Summary:
     """Figures of one run, over flows that start after the warm-up.
@@ -66,7 +116,7 @@ class Summary:
     flows, unfinished_flows, short_flows, long_flows : int
         Counts. Completion times are over finished flows: with unfinished ones they are too good.
     unstarted_flows : int
-        Of the unfinished ones, those that would have started after the end of the run.
+        Of the unfinished ones, those that would have started after the end of the run, or wait for another one.
     mean_fct_short_s, p99_fct_short_s, mean_fct_long_s : float
         Completion times at the receiver, in seconds (99th percentile by nearest rank).
     timeout_ratio_short : float

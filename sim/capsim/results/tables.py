@@ -79,8 +79,8 @@ def _summed(values: Table, flow: Table, n_flows: int) -> Table:
 def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.float64]) -> pd.DataFrame:
     """Return one row for each flow; counters of its subflows are summed."""
     flows, subs = raw.flows, raw.subs
-    fct_s = seconds(np.where(flows["received_ps"] < 0, records.NONE, flows["received_ps"] - flows["start_ps"]))
-    acked_s = seconds(np.where(flows["acked_ps"] < 0, records.NONE, flows["acked_ps"] - flows["start_ps"]))
+    fct_s = seconds(np.where(flows["received_ps"] < 0, records.NONE, flows["received_ps"] - flows["begin_ps"]))
+    acked_s = seconds(np.where(flows["acked_ps"] < 0, records.NONE, flows["acked_ps"] - flows["begin_ps"]))
     delivered_bytes = _payload_bytes(flows, delivered_segments(flows, subs))
     before_bytes = _payload_bytes(flows, raw.warm.delivered) if raw.warm else np.zeros_like(delivered_bytes)
     columns: Columns = {
@@ -88,7 +88,7 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "src": flows["src"],
         "dst": flows["dst"],
         "flow_bytes": flows["flow_bytes"],
-        "start_s": flows["start_ps"] / PS_PER_S,
+        "start_s": np.where(flows["begin_ps"] == NONE, np.inf, flows["begin_ps"] / PS_PER_S),
         "established_s": seconds(_established_ps(subs, len(flows))),
         "fct_s": fct_s,
         "acked_fct_s": acked_s,

@@ -33,6 +33,7 @@ from capsmodel.workloads.sizes import SizeDistribution
 PROFILE_RATES_BPS = {"10g": 10e9, "25g": 25e9, "100g": 100e9, "400g": 400e9}
 """The rate of hosts that each profile is for (:mod:`capsim.scenario.profile`)."""
 _PROFILE_DELAY_S = 1e-6
+_BESIDE_FILE = ("stack", "after_at")  # keys of an entry whose flows are in a file
 LONGEST_QUANTITY = 40  # characters of a number with its unit
 _UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_s_per_packet": parse_time_s, "_bytes": parse_size_bytes}
 
@@ -316,10 +317,10 @@ def _with_files(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
     if isinstance(entry.get("stack"), str):
         entry = entry | {"stack": in_folder(entry["stack"], folder)}
     if entry.get("kind") == "csv":
-        known = {"kind", "file"} <= set(entry) <= {"kind", "file", "stack"}
-        require(known, "traffic: a csv entry has the keys kind and file, perhaps stack, nothing else")
+        known = {"kind", "file"} <= set(entry) <= {"kind", "file", *_BESIDE_FILE}
+        require(known, "traffic: a csv entry has the keys kind and file, perhaps stack and after_at, nothing else")
         lists.append(read_flow_csv(folder / str(entry["file"])))
-        return lists[-1].entry() | {key: entry[key] for key in ("stack",) if key in entry}
+        return lists[-1].entry() | {key: entry[key] for key in _BESIDE_FILE if key in entry}
     name, times = entry.get("workload"), entry.get("times", 1)
     if not isinstance(name, str) or not (is_size_file(name) or "times" in entry):
         return entry

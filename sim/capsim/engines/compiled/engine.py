@@ -150,7 +150,7 @@ def _take_snapshot(world: World) -> None:
     """Keep the counters as they are at the end of the warm-up, with what is in queues, unless the run ended before."""
     state, settled = world.state, _compiled_settle()
     counters = state.counters[0]
-    left = counters["in_flight"] or counters["open_subs"] or counters["next_start"] < len(state.flows)
+    left = any(counters[name] for name in ("in_flight", "open_subs", "due")) or counters["next_start"] < state.n_starts
     if not left:
         return
     settled(world.address, 0)

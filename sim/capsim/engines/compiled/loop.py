@@ -79,7 +79,7 @@ def subflow_shortage(w: Any) -> int:
 def next_start_ps(w: Any) -> int:
     """Return when the next flow starts."""
     f = counters_at(w.counters, 0).next_start
-    return flow_at(w.flows, f).start_ps if f < w.n_flows else NEVER
+    return flow_at(w.flows, f).start_ps if f < w.n_starts else NEVER
 
 
 @kernel
@@ -230,9 +230,10 @@ def handle(w: Any, kind: int, now_ps: int, rare_ps: int) -> int:
 
 @inlined_kernel
 def all_done(w: Any) -> bool:
-    """Return whether every flow has begun, every subflow has finished and the network is empty."""
+    """Return whether every flow that can begin has begun, every subflow has finished and the network is empty."""
     counters = counters_at(w.counters, 0)
-    return counters.in_flight == 0 and counters.open_subs == 0 and counters.next_start == w.n_flows
+    quiet = counters.in_flight == 0 and counters.open_subs == 0 and counters.due == 0
+    return quiet and counters.next_start == w.n_starts
 
 
 def loop(world: int, max_events: int) -> int:

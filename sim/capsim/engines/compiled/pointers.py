@@ -25,6 +25,7 @@ NUMBERS = (
     "n_switches",
     "n_ports",
     "n_flows",
+    "n_starts",  # flows that wait for no others, the first of all
     "n_leaves",
     "n_tiers",
     "n_subs",
@@ -99,6 +100,7 @@ ARRAYS = (
     "switches",
     "processors",
     "flows",
+    "dependents",
     "subs",
     "stacks",
     "rings",

@@ -113,7 +113,7 @@ def kinds_of_wake(state: State) -> list[int]:
         TIMEOUT: True,
         SEND_WAKE: any(stack.layer.send_timer or stack.transport.send_timer for stack in stacks),
         RECEIVE_WAKE: any(stack.layer.receive_timer or stack.late_acks for stack in stacks),
-        MANAGE: any(stack.sharing.note is not None for stack in stacks),
+        MANAGE: len(state.dependents) > 0 or any(stack.sharing.note is not None for stack in stacks),
         WORK: len(state.processors) > 0,
     }
     return [kind for kind, wanted in asked.items() if wanted]
@@ -140,6 +140,7 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
     scheme, fabric = setup.scheme, setup.fabric
     return {
         "n_hosts": fabric.n_hosts,
+        "n_starts": state.n_starts,
         "n_leaves": len(np.unique(fabric.leaf_of_host)),
         "n_tiers": state.n_tiers,
         "n_epochs": len(state.epoch_ps),

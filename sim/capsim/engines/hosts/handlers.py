@@ -10,6 +10,7 @@ from capsim.engines.hosts.primitives import (
     arm,
     arm_flow,
     begin,
+    counters_at,
     decodes,
     enqueue,
     flow_at,
@@ -48,8 +49,16 @@ def open_subflows(w: Any, f: int, count: int, now_ps: int) -> None:
 
 
 def manage(w: Any, f: int, now_ps: int) -> None:
-    """Open further subflows of a flow, if that is still due, and ask what shares the stream for more."""
+    """Open further subflows of a flow, if that is still due, and ask what shares the stream for more.
+
+    A flow without any has waited for others, and begins.
+    """
     flow = flow_at(w.flows, f)
+    if flow.n_subs == 0 and flow.to_open == 0:
+        flow.wake_ps = NONE
+        counters_at(w.counters, 0).due -= 1
+        start(w, f, now_ps)
+        return
     count = flow.to_open
     flow.to_open = 0
     flow.wake_ps = NONE

@@ -22,7 +22,7 @@ from capsim.engines.hosts.primitives import (
 )
 from capsim.engines.hosts.reordering import note_extent
 from capsim.engines.hosts.senders import notify
-from capsim.engines.hosts.subflows import address_reply, hold, let_go, take_data, tell_stream
+from capsim.engines.hosts.subflows import address_reply, hold, let_begin, let_go, take_data, tell_stream
 from capsim.records import DATA, NONE
 from capsim.roles.hooks import COMPLETE, DELIVER_ALONE, HOLD, TAKE
 
@@ -136,5 +136,6 @@ def complete(w: Any, s: int, now_ps: int) -> None:
     flow = flow_at(w.flows, sub.flow)
     flow.received_ps = now_ps
     flow.winner = s
+    let_begin(w, whole(sub.flow), 0, now_ps)
     if COMPLETE & stack_at(w.stacks, sub.stack).listens:
         notify(w, s, COMPLETE, now_ps)

@@ -33,6 +33,7 @@ from capsim.engines.hosts.subflows import (
     enter_subflow,
     finish_shared,
     flow_draw,
+    let_begin,
     mark_draw,
     note_ready,
     offer_data,
@@ -183,3 +184,4 @@ def finish_sending(w: Any, s: int, now_ps: int) -> None:
     flow = flow_at(w.flows, sub.flow)
     if flow.acked_ps == NONE:
         flow.acked_ps = now_ps
+        let_begin(w, whole(sub.flow), 1, now_ps)

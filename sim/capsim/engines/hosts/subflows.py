@@ -9,9 +9,11 @@ from typing import Any
 
 from capsim.base.randomness import key_of, uniform
 from capsim.engines.hosts.primitives import (
+    arm_flow,
     counters_at,
     data_of,
     flow_at,
+    int_at,
     maps_of,
     packet_at,
     stack_at,
@@ -41,6 +43,21 @@ def prepare_stream(w: Any, f: int) -> None:
     counters.data_end += size
     flow.buffer_segments = size
     flow.peer_window = size
+
+
+def let_begin(w: Any, f: int, at_sender: int, now_ps: int) -> None:
+    """Let the flows begin that waited for flow `f`, which is complete at its sender or receiver, and for no other."""
+    flow = flow_at(w.flows, f)
+    for index in range(flow.first_dependent, flow.first_dependent + flow.dependents):
+        number = int_at(w.dependents, index)
+        other = flow_at(w.flows, number)
+        if other.after_sender == at_sender:
+            other.waits_for -= 1
+            if other.waits_for == 0:
+                other.begin_ps = now_ps + other.start_ps
+                other.wake_ps = other.begin_ps
+                counters_at(w.counters, 0).due += 1
+                arm_flow(w, number)
 
 
 def enter_subflow(w: Any, f: int, s: int, now_ps: int) -> None:
@@ -240,6 +257,7 @@ def finish_shared(w: Any, s: int, now_ps: int) -> None:
     if flow.acked_ps != NONE or flow.data_acked != flow.n_segments:
         return
     flow.acked_ps = now_ps
+    let_begin(w, whole(sub_at(w.subs, s).flow), 1, now_ps)
     other = whole(flow.first_sub)
     while other != NONE:
         if sub_at(w.subs, other).closed_ps == NONE:
