@@ -94,6 +94,7 @@ def initial_state(setup: Setup) -> State:
         processors=_processors(setup, len(flows) * most_subflows(stacks)),
         stages_of_flow=most_subflows(stacks),
         flows=flows,
+        waits=_waits(setup),
         dependents=setup.flows.dependents,
         subs=np.zeros(0, records.SUBFLOW),
         own=own_memory(setup.stacks, scheme, fabric, flow_stack=flows["stack"], **sizes),
@@ -198,10 +199,7 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     flows["n_paths"], flows["distance"] = paths_between(setup.fabric, source.src, source.dst)
     for name in ("received_ps", "acked_ps", "wake_ps", "blocked_since_ps", "winner", "first_sub", "last_sub"):
         flows[name] = NONE
-    flows["waits_for"], flows["after_sender"] = source.waits_for, source.after_sender
-    flows["begin_ps"] = np.where(flows["waits_for"] > 0, NONE, flows["start_ps"])
-    flows["dependents"] = np.bincount(source.after[:, 1], minlength=len(flows))
-    flows["first_dependent"] = np.cumsum(flows["dependents"]) - flows["dependents"]
+    flows["begin_ps"] = np.where(source.waits_for > 0, NONE, flows["start_ps"])
     flows["path"], flows["path_back"] = pinned_labels(setup.fabric, setup.pinned, source)
     flows["mss_bytes"] = np.array([each.mss_bytes for each in stacks])[flows["stack"]]
     flows["shared"] = np.array([each.shared for each in stacks])[flows["stack"]]
@@ -210,6 +208,16 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     SEGMENTS.check(f"segments of {smallest} bytes (transport.mss_bytes)", int(flows["n_segments"].max(initial=1)))
     flows["last_segment_bytes"] = flows["flow_bytes"] - (flows["n_segments"] - 1) * flows["mss_bytes"]
     return flows
+
+
+def _waits(setup: Setup) -> Table:
+    source = setup.flows
+    waits = np.zeros(len(source) if len(source.after) else 0, records.WAIT)
+    if len(waits):
+        waits["left"], waits["at_sender"] = source.waits_for, source.after_sender
+        waits["dependents"] = np.bincount(source.after[:, 1], minlength=len(waits))
+        waits["first"] = np.cumsum(waits["dependents"]) - waits["dependents"]
+    return waits
 
 
 def _counters(setup: Setup) -> Table:

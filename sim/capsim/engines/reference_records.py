@@ -168,6 +168,7 @@ class Records:
         self.probes: list[tuple[int | float, ...]] = []
         self.plan = plan(setup, state.own)
         self.watches = self._objects(self.plan.watches)
+        self.waits, self.n_waits = self._objects(state.waits), len(state.waits)
         self.candidates, self.dependents = state.candidates.tolist(), state.dependents.tolist()
         self._set_numbers()
         self._make_memory()

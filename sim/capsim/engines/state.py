@@ -174,7 +174,8 @@ class State:
     processors: Table  # of hosts, and stages of subflows; none where coding takes no time and flows have no jitter
     stages_of_flow: int
     flows: Table
-    dependents: Table  # flows that wait for others, by these (FLOW.first_dependent)
+    waits: Table  # of flows; none where no flow waits for others
+    dependents: Table  # flows that wait for others, by these (WAIT.first)
     subs: Table  # a pool: a subflow is numbered when it is opened
     own: OwnMemory
     rings: Table  # flags of segments in flight, one byte each

@@ -12,6 +12,7 @@ Record         One per                                                          
 ``SWITCH``     switch                                                                 `network`
 ``PROCESSOR``  end host, in runs where coding takes time                              `network`
 ``FLOW``       transfer that the application asked for: one stream of data segments   `flows`
+``WAIT``       flow, in runs where some wait for others: what waits for what             `flows`
 ``SUBFLOW``    path identity, sequence space, window and loss recovery of a flow;     `flows`
                a flow on a single path has one that carries its whole stream
 ``COUNTERS``   simulation                                                             `observations`
@@ -41,6 +42,5 @@ CONSTANT = {
     "FLOW": (
         *("src", "dst", "stack", "short", "known_short", "shared", "tag", "n_paths", "distance", "path", "path_back"),
         *("flow_bytes", "start_ps", "n_segments", "mss_bytes", "last_segment_bytes"),
-        *("after_sender", "first_dependent", "dependents"),
     ),
 }

@@ -46,10 +46,6 @@ FLOW = np.dtype(
         ("to_open", "i4"),  # how many
         ("draws", "i4"),  # uniform numbers used
         ("begin_ps", "i8"),  # when it begins: at start_ps, or so long after those that it waits for; NONE until then
-        ("waits_for", "i4"),  # flows that must be complete before, those that are left
-        ("after_sender", "i4"),  # 1: they are complete when all is acknowledged, 0: when it is received
-        ("first_dependent", "i4"),  # in the list of all flows that wait for others: those that wait for this one
-        ("dependents", "i4"),  # how many
         # -- of a shared stream: sender
         ("granted", "i8"),  # data segments given to subflows
         ("data_acked", "i8"),  # first data segment not acknowledged
@@ -69,6 +65,16 @@ FLOW = np.dtype(
         ("blocked_since_ps", "i8"),
     ],
     align=True,
+)
+
+# What a flow waits for, and what waits for it, in runs where some flow waits for others
+WAIT = np.dtype(
+    [
+        ("left", "i8"),  # flows that must be complete before it begins, those that are not yet
+        ("at_sender", "i8"),  # 1: they are complete when all is acknowledged, 0: when it is received
+        ("first", "i8"),  # in the list of all flows that wait for others: those that wait for this one
+        ("dependents", "i8"),  # how many
+    ]
 )
 
 # The first cache line is what a scan over the subflows of a flow touches; every packet at its sender touches the first

@@ -25,6 +25,7 @@ NUMBERS = (
     "n_switches",
     "n_ports",
     "n_flows",
+    "n_waits",
     "n_starts",  # flows that wait for no others, the first of all
     "n_leaves",
     "n_tiers",
@@ -100,6 +101,7 @@ ARRAYS = (
     "switches",
     "processors",
     "flows",
+    "waits",
     "dependents",
     "subs",
     "stacks",
@@ -318,6 +320,7 @@ packet_at, port_at, switch_at, processor_at, sub_at, flow_at, trace_at, probe_at
     )
 )
 world_at, stack_at, route_at = map(_reader, (world_type, stack_type, route_type))
+wait_at = _reader(record_type(records.WAIT))
 node_at, entry_at, scheduled_at = map(_reader, (node_type, entry_type, record_type(SCHEDULED)))
 int16_at, int32_at, int64_at, byte_at = (
     _number_reader(types.int16, 2),

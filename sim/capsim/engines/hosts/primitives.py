@@ -13,7 +13,7 @@ from capsim.engines.hosts.callers import callers
 from capsim.roles.hooks import HOOKS, hooks_of
 from capsim.roles.own import OWN
 
-packet_at = port_at = switch_at = flow_at = sub_at = stack_at = processor_at = counters_at = int_at = getitem
+packet_at = port_at = switch_at = flow_at = sub_at = stack_at = processor_at = counters_at = int_at = wait_at = getitem
 
 
 def whole(number: int) -> int:

@@ -18,6 +18,7 @@ from capsim.engines.hosts.primitives import (
     packet_at,
     stack_at,
     sub_at,
+    wait_at,
     whole,
 )
 from capsim.records import CLOSED, DATA, DATA_RECEIVED, NONE
@@ -47,15 +48,18 @@ def prepare_stream(w: Any, f: int) -> None:
 
 def let_begin(w: Any, f: int, at_sender: int, now_ps: int) -> None:
     """Let the flows begin that waited for flow `f`, which is complete at its sender or receiver, and for no other."""
-    flow = flow_at(w.flows, f)
-    for index in range(flow.first_dependent, flow.first_dependent + flow.dependents):
+    if w.n_waits == 0:
+        return
+    wait = wait_at(w.waits, f)
+    for index in range(wait.first, wait.first + wait.dependents):
         number = int_at(w.dependents, index)
-        other = flow_at(w.flows, number)
-        if other.after_sender == at_sender:
-            other.waits_for -= 1
-            if other.waits_for == 0:
-                other.begin_ps = now_ps + other.start_ps
-                other.wake_ps = other.begin_ps
+        other = wait_at(w.waits, number)
+        if other.at_sender == at_sender:
+            other.left -= 1
+            if other.left == 0:
+                flow = flow_at(w.flows, number)
+                flow.begin_ps = now_ps + flow.start_ps
+                flow.wake_ps = flow.begin_ps
                 counters_at(w.counters, 0).due += 1
                 arm_flow(w, number)
 
