@@ -89,7 +89,8 @@ def claims(
     all
         Also those that wait for runs.
     totals
-        Only count them, by word and paper; those that differ also by the factor by which their worst point does.
+        Only count them, by word and paper; those that differ also by the factor by which their worst point does, and
+        open ones by what it takes to decide them.
     depends_on
         List the claims that were run in several settings of what the papers leave unstated: robust, or what turns the
         verdict.
@@ -151,16 +152,23 @@ def _print_claim(row: ClaimRow, output: Output) -> None:
         print_table(points, columns=columns, title="Ours by point, with its interval")
     if row.entry.in_other_settings:
         explain(f"In other settings: {row.entry.in_other_settings}.", indent=2)
-    if row.entry.next_seeds:
-        explain(_next_look(row), indent=2)
+    explain(*_next_look(row), indent=2)
     if command := _command(row):
         explain(f"Computed by: {command}", indent=2)
 
 
-def _next_look(row: ClaimRow) -> str:
-    """Return what the next look at an open claim takes."""
-    cost = f"{number(row.entry.next_cpu_h)} CPU hours" if row.entry.next_cpu_h else "no run"
-    return f"Next look: {row.entry.next_seeds} seeds, {cost}."
+def _next_look(row: ClaimRow) -> list[str]:
+    """Return what the next look at an open claim takes, and what would decide it."""
+    found = row.entry
+    texts = [f"Next look: {found.next_seeds} seeds, {_hours(found.next_cpu_h)}."] if found.next_seeds else []
+    if found.takes_seeds:
+        how = f"{found.takes_seeds} seeds, {_hours(found.takes_cpu_h)}, if further ones scatter as these"
+        texts.append(f"To decide it: about {how}: capsmodel study {row.claim.id} --seeds {found.takes_seeds}")
+    return texts
+
+
+def _hours(cpu_h: float) -> str:
+    return f"{number(cpu_h)} CPU hours" if cpu_h else "no run"
 
 
 def _command(row: ClaimRow) -> str:

@@ -26,12 +26,14 @@ from capsmodel.papers.claim_list import Claim, read_claims
 from capsmodel.papers.index import (
     DISTANCES,
     NO_FACTOR,
+    OPEN_FOR,
     Discrepancy,
     Equation,
     LedgerEntry,
     Paper,
     chosen,
     distance_of,
+    open_for,
     read_ledger,
     read_papers,
 )
@@ -158,7 +160,7 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
 
 
 def claim_totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
-    """Return a row for each word with the number of claims of each paper; those that differ by distance, too.
+    """Return the number of claims for each word and paper: those that differ by distance too, open ones by price.
 
     Claims that say the same as another one, and those that the authors do not make, are not counted.
 
@@ -186,6 +188,8 @@ def claim_totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
         lines.append(line(word, partial(_has_word, word=word)))
         if word == "differs":
             lines += [line(f"  {name}", partial(_differs_by, distance=name)) for name in (*DISTANCES, NO_FACTOR)]
+        if word == "open":
+            lines += [line(f"  {name}", partial(_is_open_for, price=name)) for name in OPEN_FOR]
     return [*lines, line("claims", lambda _: True)]
 
 
@@ -195,6 +199,10 @@ def _has_word(row: ClaimRow, word: str) -> bool:
 
 def _differs_by(row: ClaimRow, distance: str) -> bool:
     return row.entry.verdict == "differs" and distance_of(row.entry.times_printed) == distance
+
+
+def _is_open_for(row: ClaimRow, price: str) -> bool:
+    return row.entry.verdict == "open" and open_for(row.entry) == price
 
 
 def numbers(paper: str | None = None) -> tuple[ClaimRow, ...]:

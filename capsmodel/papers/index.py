@@ -95,6 +95,10 @@ class LedgerEntry:
         Seeds of the next look at an open claim; 0 if there is none.
     next_cpu_h : float
         About what the runs that it lacks take, in hours of one processor.
+    takes_seeds : int
+        Seeds that would decide an open claim if further ones scatter as those that were run; 0 if no number does.
+    takes_cpu_h : float
+        About what the runs that are missing for them take, in hours of one processor.
     settings : tuple of float
         Settings with the word of the text at the sampled points, settings with any word, and all that were tried.
     settings_word : str
@@ -116,6 +120,8 @@ class LedgerEntry:
     times_printed: float = 0.0
     next_seeds: int = 0
     next_cpu_h: float = 0.0
+    takes_seeds: int = 0
+    takes_cpu_h: float = 0.0
     settings: tuple[float, ...] = ()
     settings_word: str = ""
     depends_on: str = ""
@@ -175,6 +181,31 @@ def distance_of(times_printed: float) -> str:
     return next(name for name, most in DISTANCES.items() if times_printed <= most) if times_printed else NO_FACTOR
 
 
+PRICES = {
+    "within 1 CPU hour": 1.0,
+    "within 10 CPU hours": 10.0,
+    "within 100 CPU hours": 100.0,
+    "beyond 100 CPU hours": float("inf"),
+}
+"""Processor time that the missing runs of an open claim take, in hours, by what it is called."""
+NO_PRICE, NOT_RUN = "not by more seeds", "not run yet"
+"""What is open, and no number of seeds decides; what nothing has looked at."""
+OPEN_FOR = (*PRICES, NO_PRICE, NOT_RUN)
+
+
+def open_for(entry: LedgerEntry) -> str:
+    """Return what an open claim takes: the first of `PRICES` that its runs do not exceed, `NO_PRICE` or `NOT_RUN`.
+
+    Examples
+    --------
+    >>> open_for(LedgerEntry("caps-fattree", "", (), (), "open", "", takes_seeds=64, takes_cpu_h=2.5))
+    'within 10 CPU hours'
+    """
+    if not entry.was_run:
+        return NOT_RUN
+    return next(name for name, most in PRICES.items() if entry.takes_cpu_h <= most) if entry.takes_seeds else NO_PRICE
+
+
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
 
 
@@ -228,8 +259,8 @@ def _rows(name: str) -> list[dict[str, str]]:
 def _entry(row: Mapping[str, str]) -> LedgerEntry:
     cells: dict[str, Any] = {name: row[name] for name in LEDGER_COLUMNS}
     numbers = {name: tuple(map(float, row[name].split())) for name in ("value", "interval", "skewness", "settings")}
-    counts = {name: int(row[name] or 0) for name in ("seeds", "next_seeds")}
-    reals = {name: float(row[name] or 0) for name in ("times_printed", "next_cpu_h")}
+    counts = {name: int(row[name] or 0) for name in ("seeds", "next_seeds", "takes_seeds")}
+    reals = {name: float(row[name] or 0) for name in ("times_printed", "next_cpu_h", "takes_cpu_h")}
     return LedgerEntry(**(cells | numbers | counts | reals))
 
 

@@ -113,6 +113,8 @@ def _of_runs(campaign: Campaign, claim_id: str) -> LedgerEntry | None:
         times_printed=float(f"{found.times_printed:.3g}"),
         next_seeds=found.next_seeds,
         next_cpu_h=float(f"{found.next_cpu_s / SECONDS_PER_HOUR:.2g}"),
+        takes_seeds=found.takes_seeds,
+        takes_cpu_h=float(f"{found.takes_cpu_s / SECONDS_PER_HOUR:.2g}"),
         settings=(settings.agreeing, settings.decided, settings.settings),
         settings_word=settings.word,
         depends_on="; ".join(settings.depends_on),
@@ -139,6 +141,7 @@ def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
         remarks += [f"it fails by {seeds} other seeds too" if fails_too else f"it fails by these seeds, but {others}"]
     if found.not_as_printed:
         remarks += [f"not near what is printed of it: {', '.join(found.not_as_printed)}"]
+    remarks += [found.stays_open] if found.stays_open else []
     return remarks
 
 

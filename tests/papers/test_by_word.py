@@ -3,6 +3,7 @@
 from capsmodel.papers import claim_totals, claims
 from capsmodel.papers.figures._by_setting import COLOUR_OF
 from capsmodel.papers.figures._by_word import draw_by_word
+from capsmodel.papers.index import DISTANCES, NO_FACTOR
 
 
 def test_the_bars_are_the_totals_of_the_paper():
@@ -16,5 +17,5 @@ def test_the_bars_are_the_totals_of_the_paper():
         widths[names[round(bar.get_y() + bar.get_height() / 2)]] += bar.get_width()
     assert widths == {name: counts[name] for name in names}
     assert [text.get_text() for text in axes.texts] == [f" {counts[name]}" for name in names]
-    parts = [name.strip() for name in counts if name.startswith(" ") and counts[name]]
+    parts = [name for name in (*DISTANCES, NO_FACTOR) if counts[f"  {name}"]]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == parts

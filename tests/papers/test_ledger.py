@@ -112,6 +112,16 @@ def test_an_open_claim_that_may_take_seeds_has_a_price():
     assert {entry.next_seeds for entry in LEDGER.values() if entry.verdict not in ("open",)} <= {0}
 
 
+def test_each_open_claim_says_what_would_decide_it_or_why_nothing_does():
+    for name, entry in LEDGER.items():
+        is_open = entry.verdict == "open" and entry.was_run
+        assert bool(entry.takes_seeds) <= is_open, name
+        if is_open and entry.decided_by in simulated_studies() and not entry.takes_seeds:
+            assert re.search(r"no number of seeds decides it: .|would not decide it: .", entry.reason), name
+        elif is_open and not entry.takes_seeds:
+            assert entry.reason, name
+
+
 @pytest.mark.parametrize("paper", PAPER_KEYS)
 def test_the_index_of_a_paper_holds_no_second_list_of_numbers(paper):
     index = tomllib.loads(data_path(f"papers/{paper}.toml").read_text(encoding="utf-8"))

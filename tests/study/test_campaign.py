@@ -96,6 +96,7 @@ def test_what_fails_counts_only_where_both_sides_are_near_print(printed, word, t
     found = Campaign(study, tmp_path).verdict("gain")
     assert found.word == word
     assert [one.endswith("(cell)") for one in found.not_as_printed] == [True] * (word == "open")
+    assert (found.takes_seeds, "one side is not what is printed" in found.stays_open) == (0, word == "open")
 
 
 def test_an_open_claim_has_the_price_of_its_next_look(tmp_path):
@@ -105,6 +106,16 @@ def test_an_open_claim_has_the_price_of_its_next_look(tmp_path):
     assert (first.next_seeds, first.next_cpu_s) == (4, 4 * 4 * campaigns.UNKNOWN_COST_S)
     run(tmp_path, halved, study)
     assert Campaign(study, tmp_path).verdict("gain").next_seeds == 0
+
+
+def test_an_open_claim_has_the_seeds_that_would_decide_it_and_their_price(tmp_path):
+    """A gain of 40 to 45% is printed, and these seeds scatter too much to say that 43% is one; each run takes 2 s."""
+    study = design(seeds=[4, 4])
+    run(tmp_path, lambda scheme, *_: 0.57 if scheme == "repflow" else 1.0, study, spread=0.03, cpu_s=2.0)
+    found = Campaign(study, tmp_path).verdict("gain")
+    assert (found.word, found.next_seeds, found.stays_open) == ("open", 0, "")
+    assert found.takes_seeds > 4
+    assert found.takes_cpu_s == pytest.approx(2.0 * 4 * (found.takes_seeds - 4))
 
 
 def test_an_undecided_claim_takes_seeds_to_the_limit_and_stays_open(tmp_path):

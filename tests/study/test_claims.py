@@ -10,6 +10,7 @@ from capsim.study.decide import Sample, decide
 from capsim.study.file import Source
 from capsim.study.samples import TAU, Rows, Statement
 from capsmodel.experiments.printed import Printed
+from capsmodel.experiments.statistics.robustness import TEXT
 
 SEEDS = 16
 AXES = {"scheme": {"A": "caps", "B": "ecmp", "C": "rps"}, "load": [0.2, 0.4, 0.8]}
@@ -102,6 +103,22 @@ def test_the_word_on_a_comparison_is_that_of_its_size(value, claim, expected):
 )
 def test_a_level_is_in_the_unit_that_is_printed(claim, expected):
     assert word(LESS, subject="A", **claim) == expected
+
+
+def test_a_count_is_compared_over_the_time_that_is_printed_in_settings_that_run_shorter():
+    """5000 flows in the 20 s of the paper: as many in a second of a run of 5 s are as many over its time."""
+    claim = {"id": "c", "metric": "completed_short", "subject": "A", "at": {"load": 0.2}, "is": "equal"}
+    claim |= {"printed": "5000 flows", "times": "{20.0 / run_s}"}
+    tables = {"axes": AXES, "unstated": {"run_s": [20.0, 5.0]}, "scenario": "p64", "claim": [claim]}
+    design = Design(Source.of_tables(tables))
+    for setting, count in ((TEXT, 5000.0), ("run_s = 5", 1250.0)):
+        statement = Statement(design, "c", setting)
+        (point,) = statement.points
+        rows = Rows([point] * 4, DataFrame({"seed": [1, 2, 3, 4], "completed_short": count}))
+        assert statement.samples(rows, 4)[0].samples.tolist() == [5000.0] * 4
+    tables["claim"] = [claim | {"times": "20 runs"}]
+    with pytest.raises(ParameterError, match="c: times = '20 runs' gives '20 runs', but it must be a number"):
+        Design(Source.of_tables(tables)).times("c")
 
 
 def test_a_claim_of_several_points_is_met_at_all_of_them_or_missed_at_all():

@@ -32,28 +32,28 @@ def point_of(says):
     return lambda samples, name="point": Sample(name=name, samples=samples, says=says, logarithmic=True)
 
 
-def last_word(says, ratios, rng, *, spread, shared=0.0, unknown=0):
+def last_word(says, ratios, rng, *, spread, shared=0.0, unknown=0, most=MOST_SEEDS):
     """Return the verdict of a study that adds seeds until a word is found."""
-    own, common = rng.normal(size=(len(ratios), MOST_SEEDS)), rng.normal(size=MOST_SEEDS)
+    own, common = rng.normal(size=(len(ratios), most)), rng.normal(size=most)
     noise = np.sqrt(1 - shared) * own + np.sqrt(shared) * common
     samples = np.log(ratios)[:, None] + np.broadcast_to(spread, len(ratios))[:, None] * noise
     word = "open"
-    for seeds in looks(MOST_SEEDS):
+    for seeds in looks(most):
         points = [point_of(says)(row[:seeds], name=str(number)) for number, row in enumerate(samples)]
-        word = decide(points, unknown=unknown, false_alarm=ALPHA, is_last=seeds == MOST_SEEDS).word
+        word = decide(points, unknown=unknown, false_alarm=ALPHA, is_last=seeds == most).word
         if word != "open":
             break
     return word
 
 
-def words(says, ratios, *, spread, seed, shared=0.0, unknown=0):
+def words(says, ratios, *, seed, studies=STUDIES, **how):
     rng = np.random.default_rng(seed)
-    return [last_word(says, ratios, rng, spread=spread, shared=shared, unknown=unknown) for _ in range(STUDIES)]
+    return [last_word(says, ratios, rng, **how) for _ in range(studies)]
 
 
-def most_false():
-    """False words that 200 studies at the level may show: four standard errors above 5%."""
-    return STUDIES * ALPHA + 4 * (STUDIES * ALPHA * (1 - ALPHA)) ** 0.5
+def most_false(studies=STUDIES):
+    """False words that studies at the level may show: four standard errors above 5%."""
+    return studies * ALPHA + 4 * (studies * ALPHA * (1 - ALPHA)) ** 0.5
 
 
 EDGE = 1 - 0.55  # a reduction of 55%, the most that agrees with one of 50%
@@ -86,6 +86,21 @@ def test_false_words_are_as_rare_as_stated(says, ratios, false, spread, shared):
     """At the boundary of each word, where it is hardest: points that scatter alike or not, on common flows or not."""
     found = words(says, np.array(ratios), spread=np.array(spread), shared=shared, seed=1)
     assert sum(word in false for word in found) <= most_false()
+
+
+@pytest.mark.parametrize(
+    ("says", "ratios", "false"),
+    [
+        (HALVED, [EDGE * 0.999] + [0.5] * (POINTS - 1), {"agrees", "holds in part", "absent", "fails"}),
+        (HALVED, [0.901] * (POINTS - 1) + [1.0], {"differs", "holds in part", "fails", "agrees"}),
+        (LOWER, [1.0] * POINTS, {"holds", "fails", "holds in part"}),
+    ],
+)
+def test_looks_up_to_the_most_seeds_of_a_study_keep_the_level(says, ratios, false):
+    """Nine looks, up to 1024 seeds: each spends half of the one before. All rows above keep it too."""
+    spread = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.5])
+    found = words(says, np.array(ratios), spread=spread, shared=0.3, seed=8, studies=120, most=1024)
+    assert sum(word in false for word in found) <= most_false(120)
 
 
 def test_some_point_is_missed_by_chance_without_the_smaller_level():

@@ -10,7 +10,7 @@ from pandas import DataFrame
 from capsim.study.claims import Design
 from capsim.study.decide import decide
 from capsim.study.file import Source
-from capsim.study.looks import CarriedOver, OfRuns, can_be_carried_over, is_changed, judged
+from capsim.study.looks import CarriedOver, OfRuns, can_be_carried_over, foreseen_seeds, is_changed, judged
 from capsim.study.metrics import known_metric
 from capsim.study.samples import Rows, Statement
 from capsmodel.datafiles import data_path
@@ -102,6 +102,22 @@ def test_seeds_have_to_be_there_at_both_scales(short):
     fewer = carried(**values | {short: {"TCP": [1.0] * (SEEDS - 1)}}, **LEVEL)
     assert not fewer.has(SEEDS)
     assert judged(fewer, (SEEDS,), level=FALSE_ALARM).next_seeds == SEEDS
+
+
+@pytest.mark.parametrize(("mean", "seeds"), [(2.4, 32), (2.0, 8), (2.5, 0)])
+def test_seeds_that_decide_are_foreseen_from_those_that_are_there(mean, seeds):
+    """A printed 2 s is read as 1.5 to 2.5: what lies in the middle needs few seeds, at the edge none are enough."""
+    values = {"TCP": mean + 0.1 * np.array([-1, 1, -1, 1])}
+    found = judged(of_runs(stated(**LEVEL), values), (4, 8, 16), level=FALSE_ALARM)
+    assert (found.decision.word, found.seeds, found.next_seeds) == ("open", 4, 8)
+    assert foreseen_seeds(found, (4, 8, 16), level=FALSE_ALARM) == seeds
+    more = {"TCP": np.tile(values["TCP"], seeds // 4)}
+    if seeds:
+        assert judged(of_runs(stated(**LEVEL), more), (4, 8, 16, 32), level=FALSE_ALARM).decision.word == "agrees"
+
+
+def test_nothing_is_foreseen_of_what_was_not_looked_at():
+    assert foreseen_seeds(judged(of_runs(stated(**LEVEL), {"TCP": [1.0]}), (4,), level=0.005), (4,), level=0.005) == 0
 
 
 def test_the_interval_covers_the_noise_of_both_scales():

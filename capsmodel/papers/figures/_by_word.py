@@ -7,6 +7,7 @@ import numpy as np
 
 from capsmodel.papers import ClaimRow, claim_totals
 from capsmodel.papers.figures._by_setting import COLOUR_OF
+from capsmodel.papers.index import DISTANCES, NO_FACTOR
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def draw_by_word(title: str, rows: Sequence[ClaimRow]) -> "Figure":
     """
     counts = {row["word"]: int(list(row.values())[1]) for row in claim_totals(rows)}
     words = [word for word in COLOUR_OF if word in counts]
-    parts = [name for name in counts if name.startswith(" ")]
+    parts = [f"  {name}" for name in (*DISTANCES, NO_FACTOR)]
     figure = new_figure(width_in=6.4, height_in=2.9)
     axes = figure.subplots()
     places = np.arange(len(words))

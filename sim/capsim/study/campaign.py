@@ -29,11 +29,14 @@ import numpy as np
 from pandas import DataFrame
 
 from capsim.study.claims import Design
+from capsim.study.decide import Sample
 from capsim.study.looks import (
+    MOST_FORESEEN_SEEDS,
     CarriedOver,
     Judged,
     OfRuns,
     can_be_carried_over,
+    foreseen_seeds,
     is_changed,
     judged,
     numbers_of,
@@ -145,6 +148,12 @@ class Verdict:
         Seeds of the next look if it is open; 0 if there is none.
     next_cpu_s : float
         About the processor time of the runs that it lacks, in seconds.
+    takes_seeds : int
+        Seeds that would decide an open claim if further ones scatter as those that are there; 0 if no number does.
+    takes_cpu_s : float
+        About the processor time of the runs that are missing for them, in seconds.
+    stays_open : str
+        Why no number of seeds decides it.
     """
 
     word: str
@@ -159,6 +168,9 @@ class Verdict:
     times_printed: float = 0.0
     next_seeds: int = 0
     next_cpu_s: float = 0.0
+    takes_seeds: int = 0
+    takes_cpu_s: float = 0.0
+    stays_open: str = ""
 
 
 @dataclass(frozen=True)
@@ -314,6 +326,8 @@ class Campaign:
             word = OPEN if again.decision.word != FAILS or others else FAILS
         if word in (FAILS, ABSENT) and any(one in FOR_THE_PAPER for one in self.words(claim_id).values()):
             word = DEPENDS
+        offset = second_family(self.design) if again else 0
+        takes = self._takes(again or found, found.seeds) if word == OPEN and not others else 0
         return Verdict(
             word=word,
             value=ours.values,
@@ -326,15 +340,18 @@ class Campaign:
             not_as_printed=others,
             times_printed=statement.times_printed(found.decision),
             next_seeds=next_seeds,
-            next_cpu_s=self._price_s(statement, next_seeds, second_family(self.design) if again else 0),
+            next_cpu_s=self._price_s(Group(TEXT, "paper", offset), next_seeds, statement.points),
+            takes_seeds=takes,
+            takes_cpu_s=self._price_s(Group(TEXT, "paper", offset), takes, statement.points),
+            stays_open=_stays_open(found.decision.points, others) if word == OPEN and not takes else "",
         )
 
-    def _price_s(self, statement: Statement, seeds: int, offset: int) -> float:
-        """Return about the processor time of the runs that a look at a claim lacks, in seconds."""
-        if not seeds:
-            return 0.0
-        look = Look(1, Group(TEXT, "paper", offset), seeds, tuple(statement.points), 1)
-        return self._missing(look) * self._mean_s("paper")
+    def _takes(self, found: Judged, first: int) -> int:
+        """Return the seeds that would decide an open claim; of a family without a look, those that the first one took.
+
+        By the second family it is decided if the word is any.
+        """
+        return foreseen_seeds(found, self.numbers(), level=self.level) if found.seeds else first
 
     def _not_as_printed(self, claim_id: str, seeds: int) -> tuple[str, ...]:
         """Return the sides of a comparison of which something in its unit is printed that ours is not near."""
@@ -471,15 +488,40 @@ class Campaign:
     def next_cost_s(self) -> float:
         """Return about how much processor time the next looks take for each claim that waits for them, in seconds.
 
-        A run is taken to cost what those of this study at the same scale did, `UNKNOWN_COST_S` before the first. Each
-        counts `Look.weight` times. Infinite if no look is left.
+        Each counts `Look.weight` times. Infinite if no look is left.
         """
-        costs_s = [self._missing(look) * self._mean_s(look.group.scale) * look.weight for look in self.next_looks]
+        costs_s = [self._price_s(look.group, look.seeds, look.points) * look.weight for look in self.next_looks]
         return sum(costs_s) / sum(look.claims for look in self.next_looks) if costs_s else np.inf
 
-    def _mean_s(self, scale: Scale) -> float:
-        known = [self.cpu_s[task.id] for group, _, task in self.there if group.scale == scale]
-        return sum(known) / len(known) if known else UNKNOWN_COST_S
+    def _price_s(self, group: Group, seeds: int, points: Iterable[Point]) -> float:
+        """Return about the processor time of the runs of a group that so many seeds lack at these points, in seconds.
+
+        A run is taken to cost what those at the same point and scale did, in whatever setting; before the first of
+        these, what those of this study at that scale did, and `UNKNOWN_COST_S` before any.
+        """
+        costs_s = self._costs_s.get(group.scale, {})
+        every = sum(costs_s.values()) / len(costs_s) if costs_s else UNKNOWN_COST_S
+        there = self._seeds_of.get(group, {})
+        lacking = ((point, seeds - sum(one <= seeds for one in there.get(point, ()))) for point in points)
+        return sum(many * costs_s.get(point, every) for point, many in lacking if many > 0)
+
+    @cached_property
+    def _costs_s(self) -> Mapping[Scale, Mapping[Point, float]]:
+        """Return the mean processor time of the runs at each point of a scale, in seconds."""
+        found: dict[Scale, dict[Point, list[float]]] = {}
+        for group, point, task in self.there:
+            found.setdefault(group.scale, {}).setdefault(point, []).append(self.cpu_s[task.id])
+        return {
+            scale: {point: sum(times) / len(times) for point, times in each.items()} for scale, each in found.items()
+        }
+
+    @cached_property
+    def _seeds_of(self) -> Mapping[Group, Mapping[Point, list[int]]]:
+        """Return the seeds that are there at each point of a group, counted from 1 in each family."""
+        found: dict[Group, dict[Point, list[int]]] = {}
+        for group, point, task in self.there:
+            found.setdefault(group, {}).setdefault(point, []).append(task.payload["seed"] - group.offset)
+        return found
 
     def _runs_of(self, look: Look) -> list[Task]:
         """Return all runs of a look, a seed after the other."""
@@ -520,6 +562,15 @@ class Campaign:
             weight = SAMPLED_WEIGHT if sampled else 1
             points = tuple(dict.fromkeys(point for one in listed for point in one))
             yield Look(weight, group, seeds, points, len(listed))
+
+
+def _stays_open(points: Iterable[Sample], not_as_printed: Sequence[str]) -> str:
+    """Return why no number of seeds decides a claim."""
+    if not_as_printed:
+        return "no number of seeds decides it: one side is not what is printed of it"
+    if silent := [one.name for one in points if one.is_silent]:
+        return f"no number of seeds decides it: there is nothing to compare at {'; '.join(silent)}"
+    return f"{MOST_FORESEEN_SEEDS} seeds that scatter as these would not decide it: it lies at the edge of a word"
 
 
 def all_tasks(design: Design) -> dict[Group, TaskList[Point]]:

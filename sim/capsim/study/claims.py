@@ -143,6 +143,16 @@ class Design(Runs):
             check_known(name, METRICS, f"{where}: there is no metric {name}")
         return name
 
+    def times(self, claim_id: str, setting: str = TEXT) -> float:
+        """Return what the value of a claim is multiplied by in a setting."""
+        said, where = self.claims[claim_id].times, f"{self.name}.toml: {claim_id}: times"
+        if not isinstance(said, str):
+            return said
+        first = tuple((name, axis.first) for name, axis in self.axes.items())
+        found = filled(said, self._known(first, setting, "paper"), where=where)
+        require(isinstance(found, int | float), f"{where} = {said!r} gives {found!r}, but it must be a number")
+        return float(found)
+
     def points(self, setting: str = TEXT, *, sampled: bool = False, claims: Iterable[str] | None = None) -> list[Point]:
         """Return the points that claims need, and those of panels without a claim; of a study with neither, all.
 

@@ -91,8 +91,9 @@ class Compares(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         its own.
     average : bool or "baseline"
         Whether the claim is about the mean over its points (of ratios the geometric one), or over its baselines.
-    times : float
-        What the value is multiplied by: a count printed over 20 runs has 20.
+    times : float or str
+        What the value is multiplied by: a count printed over 20 runs has 20. A template where a setting changes how
+        long a run is, so that counts are compared over the time of the paper: ``"{20 * 20.0 / run_s}"``.
     gap : bool
         Whether a trend is of the difference from the baseline, and not of the ratio.
     expected : list of float
@@ -115,7 +116,7 @@ class Compares(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     x: str = ""
     over: Term = ""
     average: bool | Literal["baseline"] = False
-    times: float = 1.0
+    times: float | str = 1.0
     gap: bool = False
     expected: tuple[float, ...] = ()
     by: Literal["", "significantly", "much"] = ""

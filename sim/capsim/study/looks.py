@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
+
 from capsim.study.decide import Decision, Sample, decide
 from capsim.study.metrics import known_metric
 from capsim.study.samples import Rows, Statement
@@ -27,11 +29,16 @@ __all__ = [
     "Judged",
     "OfRuns",
     "can_be_carried_over",
+    "foreseen_seeds",
     "is_changed",
     "judged",
     "numbers_of",
     "seeds_there",
 ]
+
+
+MOST_FORESEEN_SEEDS = 16_384
+"""Seeds up to which it is foreseen whether a claim will be decided."""
 
 
 class Evidence(Protocol):
@@ -153,6 +160,35 @@ def judged(evidence: Evidence, numbers: Sequence[int], *, level: float) -> Judge
         if found.decision.word != "open":
             break
     return found
+
+
+def foreseen_seeds(found: Judged, numbers: Sequence[int], *, level: float) -> int:
+    """Return the seeds that would decide an open claim if further ones scatter as those of its last look.
+
+    The samples are repeated until there is a word: mean and spread stay, and the interval becomes shorter. So it is a
+    forecast, no word, and it is wrong where the mean of these seeds is off.
+
+    Parameters
+    ----------
+    found : Judged
+        An open claim that was looked at.
+    numbers : sequence of int
+        Seeds of the looks; an order without a size may be absent at the last of them.
+    level : float
+        Chance of a false word.
+
+    Returns
+    -------
+    int
+        Twice the seeds of the look, or four times, ...; 0 if even `MOST_FORESEEN_SEEDS` do not decide.
+    """
+    seeds = 2 * found.seeds
+    while 0 < seeds <= MOST_FORESEEN_SEEDS:
+        points = [replace(one, samples=np.tile(one.samples, seeds // found.seeds)) for one in found.decision.points]
+        if decide(points, false_alarm=level, is_last=seeds == numbers[-1]).word != "open":
+            return seeds
+        seeds *= 2
+    return 0
 
 
 def seeds_there(found: OfRuns, numbers: Sequence[int]) -> int:

@@ -286,7 +286,7 @@ def _printed(panel: Panel, studied: Drawn, x: str) -> Iterator[tuple[list[Label]
         if statement.relation.printed is None or not statement.is_level or claim.average:
             continue
         said = statement.relation.printed
-        factor = metric.factor / UNITS.get(said.unit, 1.0) / claim.times
+        factor = metric.factor / UNITS.get(said.unit, 1.0) / design.times(claim.id)
         yield [dict(point)[x] for point in statement.points], said, factor
 
 

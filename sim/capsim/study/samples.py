@@ -206,7 +206,7 @@ class Statement:
         says = self.relation.of_gap() if self.is_gap else self.relation.of_value()
         printed = self.relation.printed
         factor = UNITS.get(printed.unit, 1.0) if printed else 1.0
-        samples = self._sum(one, rows, seeds) * factor * self.claim.times
+        samples = self._sum(one, rows, seeds) * factor * self.design.times(self.claim_id, self.setting)
         if not np.isfinite(samples).all():
             return Sample.silent(f"{one.name} (no value in some runs)", seeds)
         is_some = self.relation.is_ == "above" and printed is not None and float(printed.low) == 0
