@@ -8,6 +8,7 @@ equations      `equations`                 the same; a test walks them both ways
 discrepancies  `discrepancies`             the same
 claims         `claims`                    ``data/papers/studies/*.toml``, their verdicts ``data/papers/verdicts.csv``
 totals         `claim_totals`              claims by word and paper
+causes         `claim_causes`              claims that are not met, by cause and paper
 numbers        `numbers`                   the claims among them that a closed form decides
 ============== =========================== ==============================================
 
@@ -22,7 +23,7 @@ from typing import Any, Literal
 
 from capsmodel.checks import choice
 from capsmodel.experiments.words import VERDICT_WORDS
-from capsmodel.papers.claim_list import Claim, read_claims
+from capsmodel.papers.claim_list import CAUSES, Claim, read_claims
 from capsmodel.papers.index import (
     DISTANCES,
     NO_FACTOR,
@@ -46,6 +47,7 @@ __all__ = [
     "LedgerEntry",
     "Paper",
     "cite",
+    "claim_causes",
     "claim_totals",
     "claims",
     "discrepancies",
@@ -53,6 +55,11 @@ __all__ = [
     "numbers",
     "papers",
 ]
+
+
+NOT_MET = ("holds in part", "differs", "absent", "fails", "depends")
+"""Words on claims that are not met as they are made."""
+NOT_KNOWN = "not known"
 
 
 @dataclass(frozen=True)
@@ -175,22 +182,50 @@ def claim_totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
     >>> [(row["word"], row["cdcps"]) for row in rows if row["word"] in ("not testable", "claims")]
     [('not testable', 0), ('claims', 53)]
     """
-    counted_rows = [row for row in rows if row.claim.is_counted]
-    papers = list(dict.fromkeys(row.claim.paper for row in counted_rows))
-
-    def line(name: str, chosen: Callable[[ClaimRow], bool]) -> dict[str, Any]:
-        counts = Counter(row.claim.paper for row in counted_rows if chosen(row))
-        several = {"all": counts.total()} if len(papers) > 1 else {}
-        return {"word": name, **{paper: counts[paper] for paper in papers}, **several}
-
+    line = _counter([row for row in rows if row.claim.is_counted])
     lines = []
     for word in VERDICT_WORDS:
-        lines.append(line(word, partial(_has_word, word=word)))
+        lines.append(line("word", word, partial(_has_word, word=word)))
         if word == "differs":
-            lines += [line(f"  {name}", partial(_differs_by, distance=name)) for name in (*DISTANCES, NO_FACTOR)]
+            parts = (*DISTANCES, NO_FACTOR)
+            lines += [line("word", f"  {name}", partial(_differs_by, distance=name)) for name in parts]
         if word == "open":
-            lines += [line(f"  {name}", partial(_is_open_for, price=name)) for name in OPEN_FOR]
-    return [*lines, line("claims", lambda _: True)]
+            lines += [line("word", f"  {name}", partial(_is_open_for, price=name)) for name in OPEN_FOR]
+    return [*lines, line("word", "claims", lambda _: True)]
+
+
+def claim_causes(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
+    """Return the number of claims that are not met for each cause and paper; those that count, as in the totals.
+
+    Parameters
+    ----------
+    rows : sequence of ClaimRow
+        Such as those of :func:`claims`.
+
+    Examples
+    --------
+    >>> [row["cause"] for row in claim_causes(claims("repflow"))]
+    ['setting', 'workload', 'other code', 'contradiction', 'not known']
+    """
+    not_met = [row for row in rows if row.claim.is_counted and row.entry.verdict in NOT_MET]
+    line = _counter(not_met)
+    return [line("cause", name, partial(_has_cause, cause=name)) for name in (*CAUSES, NOT_KNOWN)]
+
+
+def _has_cause(row: ClaimRow, cause: str) -> bool:
+    return (row.claim.cause.partition(":")[0] or NOT_KNOWN) == cause
+
+
+def _counter(rows: Sequence[ClaimRow]) -> Callable[[str, str, Callable[[ClaimRow], bool]], dict[str, Any]]:
+    """Return a function that gives a line of a table: its name under a head, and how many claims of each paper."""
+    papers = list(dict.fromkeys(row.claim.paper for row in rows))
+
+    def line(head: str, name: str, chosen: Callable[[ClaimRow], bool]) -> dict[str, Any]:
+        counts = Counter(row.claim.paper for row in rows if chosen(row))
+        several = {"all": counts.total()} if len(papers) > 1 else {}
+        return {head: name, **{paper: counts[paper] for paper in papers}, **several}
+
+    return line
 
 
 def _has_word(row: ClaimRow, word: str) -> bool:

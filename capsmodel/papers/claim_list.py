@@ -17,11 +17,18 @@ from typing import Any
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.printed import Printed
 
-__all__ = ["FORMULAS", "PAPER_KEYS", "Claim", "read_claims", "studies", "title_and_notes"]
+__all__ = ["CAUSES", "FORMULAS", "PAPER_KEYS", "Claim", "read_claims", "studies", "title_and_notes"]
 
 PAPER_KEYS = ("caps", "mmptcp", "repflow", "cdcps", "dc2mtcp")
 FORMULAS = "-formulas"
 """End of the names of those files whose claims no run decides."""
+CAUSES = {
+    "setting": "a setting that the paper leaves out or contradicts, and that decides",
+    "workload": "sizes of flows that are those of no public table",
+    "other code": "what the authors' code does and the text does not say",
+    "contradiction": "the paper contradicts itself: its formula or table gives ours",
+}
+"""Kinds of causes of a difference, with which the text of each begins: ``"workload: ..."``."""
 _CLOSED_FORMS = "capsmodel.papers.closed_forms."
 
 
@@ -52,6 +59,8 @@ class Claim:
         What decides it without runs, ``"module:function"``; why nothing can; what is missing so far.
     same_as, not_claimed : str
         The claim that says the same of the same runs; why the authors do not make it: a misprint, a check of ours.
+    cause : str
+        Why it is not met, where that is known; begins with one of `CAUSES` and a colon.
     """
 
     id: str
@@ -76,6 +85,7 @@ class Claim:
     waits: str = ""
     same_as: str = ""
     not_claimed: str = ""
+    cause: str = ""
 
     def __post_init__(self) -> None:
         said = Printed.read(self.printed, where=f"{self.id}: printed") if self.printed else Printed("", "")
@@ -171,6 +181,7 @@ def _cells(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "is": "equal",
                 "printed": f"{printed} {unit}".strip(),
                 "same_as": f"{same}-{column}" if (same := table.get("same_as", {}).get(label)) else "",
+                "cause": (causes := table.get("cause", {})).get(f"{label}-{column}", causes.get(column, "")),
             } | {key: text.replace(f"{{{table['axis']}}}", label) for key, text in said.items()}
 
 
@@ -180,7 +191,7 @@ def _of_column(said: str | Mapping[str, str], column: str) -> str:
 
 def _claim(study: str, row: Mapping[str, Any]) -> Claim:
     texts = ("where", "metric", "printed", "by", "conditions", "text", "note")
-    known = (*texts, "formula", "not_testable", "waits", "same_as", "not_claimed")
+    known = (*texts, "formula", "not_testable", "waits", "same_as", "not_claimed", "cause")
     subject, baseline = row.get("subject", ""), row.get("baseline", "")
     if "pairs" in row:
         subject, baseline = (list(side) for side in zip(*row["pairs"], strict=True))

@@ -61,6 +61,15 @@ class Totals(Generated):
         yield table(list(rows[0]), [[str(cell) for cell in row.values()] for row in rows])
 
 
+class Causes(Generated):
+    """``.. claim-causes::``: how many claims of each paper are not met for which cause."""
+
+    def content_nodes(self) -> Iterable[nodes.Node]:
+        """Yield the table."""
+        rows = papers.claim_causes(papers.claims())
+        yield table(list(rows[0]), [[str(cell) for cell in row.values()] for row in rows])
+
+
 class ReliedOn(Generated):
     """``.. relied-on:: caps``: claims of a paper by word in a picture, and what it says of itself in a table."""
 
@@ -109,7 +118,8 @@ class Claims(Generated):
         is_drawn = place in published_figures() or place in simulated_studies()
         by = self.inline(f":ref:`{place} <picture {place}>`") if is_drawn else code(place)
         seeds = f"{entry.seeds} seeds" if entry.seeds else ""
-        return [*self.printed(found), ours, stacked(seeds, entry.reason, by)]
+        cause = f"Cause: {found.claim.cause}" if found.claim.cause else ""
+        return [*self.printed(found), ours, stacked(seeds, entry.reason, cause, by)]
 
     def printed(self, found: ClaimRow) -> list[Cell]:
         """Return what the paper says."""
@@ -137,6 +147,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "equations": Equations,
         "verdict-meanings": Meanings,
         "claim-totals": Totals,
+        "claim-causes": Causes,
         "relied-on": ReliedOn,
         "claims": Claims,
         "discrepancies": Discrepancies,

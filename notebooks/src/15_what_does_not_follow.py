@@ -36,8 +36,9 @@ from capsmodel.experiments.statistics.sequential import expected_false
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.multipath.coded_transport import coded_option_bytes
 from capsmodel.multipath.lia import lia_loss_prob
+from capsmodel.papers.claim_list import CAUSES
 from capsmodel.papers.figures._by_setting import COLOUR_OF
-from capsmodel.papers.index import read_checks
+from capsmodel.papers.index import OPEN_FOR, read_checks
 from capsmodel.papers.studies import simulated_studies
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile
 
@@ -175,6 +176,24 @@ for each, by_paper in contrary.items():
             display(Markdown("\n".join([f"**{paper}**, {len(names)} {each}:", "", *map(sentence, names)])))
 
 # %% [markdown]
+# ## Why claims are not met
+#
+# Where the cause is known a claim names it (`capsmodel claims ID`): a setting that decides, sizes of flows that no
+# public table has, what the authors' code does and the text does not say, or a paper whose own formula or table gives
+# our number. For most it is not known.
+
+# %%
+causes = papers.claim_causes(list(CLAIMS.values()))
+table([("cause", *PAPERS, "all"), *(row.values() for row in causes)])
+table([("cause", "means"), *CAUSES.items()])
+named = defaultdict(list)
+for row in COUNTED:
+    if row.claim.cause:
+        named[row.claim.cause].append(row.claim.id)
+by_many = sorted(named.items(), key=lambda one: -len(one[1]))
+table([("cause", "claims"), *((cause, len(names)) for cause, names in by_many if len(names) > 1)])
+
+# %% [markdown]
 # ## What a verdict depends on
 #
 # For each setting that alone turns a verdict, the claims that it turns. What is not in the list is robust, or was not
@@ -207,9 +226,10 @@ undecided = [row for row in run if row.entry.verdict == "open"]
 ready = sum(row.claim.study in simulated_studies() for row in waiting)
 print(f"{len(undecided)} claims were run and are not decided; {len(waiting)} have not been run,")
 print(f"{ready} of which `capsmodel study` can run, and {len(waiting) - ready} have no study yet.")
-next_h = sorted(row.entry.next_cpu_h for row in undecided if row.entry.next_seeds)
-print(f"{len(next_h)} of those that were run may take more seeds: in the median the next look at one takes")
-print(f"{np.median(next_h):.2g} CPU hours; {len(undecided) - len(next_h)} are at the limit of their study.")
+takes_h = sorted(row.entry.takes_cpu_h for row in undecided if row.entry.takes_seeds)
+print(f"{len(takes_h)} of those that were run would be decided by more seeds, if these scatter as those that are")
+print(f"there: {np.median(takes_h):.2g} CPU hours for each in the median. Of the others each says why no number does:")
+table([("open", *PAPERS, "all"), *(rows_of[f"  {name}"].values() for name in OPEN_FOR)])
 sampled = [row for row in decided.values() if row.entry.decided_by in simulated_studies()]
 elsewhere = sum(max(found.decided - 1, 0) for found in ELSEWHERE.values())
 for count, of in ((len(sampled), "the setting of the text"), (elsewhere, "other settings")):

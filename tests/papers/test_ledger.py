@@ -10,12 +10,12 @@ import pytest
 
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.words import VERDICT_WORDS
-from capsmodel.papers import ledger
-from capsmodel.papers.claim_list import FORMULAS, read_claims, studies
+from capsmodel.papers import NOT_MET, claim_causes, claim_totals, claims, ledger
+from capsmodel.papers.claim_list import CAUSES, FORMULAS, read_claims, studies
 from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import PAPER_KEYS, read_checks, read_ledger, read_verdicts
 from capsmodel.papers.ledger import CLOSED_FORM_TEST, verdicts_csv
-from capsmodel.papers.studies import simulated_studies
+from capsmodel.papers.studies import published_studies, simulated_studies
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = read_ledger()
@@ -110,6 +110,24 @@ def test_an_open_claim_that_may_take_seeds_has_a_price():
         for entry in waiting
     )
     assert {entry.next_seeds for entry in LEDGER.values() if entry.verdict not in ("open",)} <= {0}
+
+
+def test_a_cause_is_of_a_known_kind_and_of_a_claim_that_is_not_met():
+    found = {name: claim.cause for name, claim in CLAIMS.items() if claim.cause}
+    assert len(found) > 100
+    for name, cause in found.items():
+        kind, _, why = cause.partition(": ")
+        assert kind in CAUSES, name
+        assert why, name
+        assert LEDGER[name].verdict in NOT_MET, name
+    assert {claim: one.cause for study in published_studies().values() for claim, one in study.claims.items()} == {
+        claim.id: claim.cause for claim in CLAIMS.values() if claim.study in published_studies()
+    }
+
+
+def test_causes_are_counted_once_as_the_words_are():
+    words = {row["word"]: row["all"] for row in claim_totals(claims())}
+    assert sum(row["all"] for row in claim_causes(claims())) == sum(words[name] for name in NOT_MET)
 
 
 def test_each_open_claim_says_what_would_decide_it_or_why_nothing_does():

@@ -28,11 +28,12 @@ _QUANTITIES: dict[Quantity, str] = {
 
 
 def claim_text(claim: Claim, found: LedgerEntry | Verdict) -> list[str]:
-    """Return what the paper says in our words, what we have, and why, a sentence or two each."""
+    """Return what the paper says in our words, what we have, why, and the cause of a difference where it is known."""
     printed = printed_size(claim)
     said = f"The paper ({claim.where}): {claim.text}" + (f", {printed}" if printed else "") + "."
     ours = [f"Ours: {our_value(claim, found)}."] if found.value else []
-    return [said, *ours, *filter(None, [_why(claim, found)])]
+    cause = f"Cause: {claim.cause.rstrip('.')}." if claim.cause else ""
+    return [said, *ours, *filter(None, [_why(claim, found), cause])]
 
 
 def printed_size(claim: Claim) -> str:

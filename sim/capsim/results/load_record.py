@@ -172,8 +172,10 @@ def offered_line(runs: pd.DataFrame) -> str:
     >>> row = {"expected_load_hosts": 0.7, "offered_load_hosts": 0.44, "inner_layer": "leaf uplinks"}
     >>> offered_line(pd.DataFrame([row | {"expected_load_inner": 2.13, "offered_load_inner": 1.34}]))
     'offered load: hosts 0.44 of 0.70 asked, leaf uplinks 1.34 of 2.13'
+    >>> offered_line(pd.DataFrame({"seed": [1]}))  # of a measurement that does not say
+    ''
     """
-    if runs["offered_load_hosts"].isna().all():
+    if "offered_load_hosts" not in runs or runs["offered_load_hosts"].isna().all():
         return ""
     listed = bool(runs["expected_load_hosts"].isna().all())
     layers = [("hosts", "hosts", runs)] + [

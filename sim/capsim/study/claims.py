@@ -131,6 +131,7 @@ class Design(Runs):
             note=table.note,
             conditions=table.conditions,
             same_as=f"{table.same_as[row]}-{column}" if (row := str(label)) in table.same_as else "",
+            cause=table.cause.get(f"{row}-{column}", table.cause.get(column, "")),
         )
 
     def metric(self, claim_id: str, setting: str = TEXT) -> str:

@@ -151,6 +151,8 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Another claim that says the same of the same runs: one of the two is counted.
     not_claimed : str
         Why those who are quoted do not make it: a misprint, a check of our own. It is judged, and not counted.
+    cause : str
+        Why it is not met, where that is known; for people.
     """
 
     id: str
@@ -160,6 +162,7 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
     not_testable: str = ""
     same_as: str = ""
     not_claimed: str = ""
+    cause: str = ""
 
     @property
     def is_simulated(self) -> bool:
@@ -208,6 +211,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Of each cell.
     same_as : table
         First part of the ids of the claims that say the same as the cells of a row, by its value.
+    cause : table
+        Why cells are not met, by ``ROW-COLUMN`` or by column.
     """
 
     id: str
@@ -221,6 +226,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     note: str = ""
     conditions: str = ""
     same_as: dict[str, str] = {}
+    cause: dict[str, str] = {}
 
 
 class Unstated(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
