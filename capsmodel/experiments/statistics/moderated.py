@@ -15,7 +15,7 @@ and the t statistic with :math:`\tilde s_i` has :math:`d_0 + d` degrees of freed
 Two things are added, both so that the level holds for few samples. Samples that share runs are correlated, so that
 their variances are alike by chance: with the mean squared correlation :math:`r^2`, the m samples count as
 :math:`m/(1 + (m-1) r^2)`, and equal variances scatter less. And :math:`d_0` is estimated by few numbers, so it is at
-most the degrees of freedom of the other samples.
+most the degrees of freedom of the other samples, and half of it is used.
 
 References
 ----------
