@@ -50,7 +50,7 @@ def test_overhead_of_all_packets(k, long_flows, measured):
     assert overhead == pytest.approx(expected, rel=1e-12)
 
 
-FLOWS, SEEDS = 20, range(24)
+FLOWS, SEEDS = 20, range(16)
 LIVE_SETTINGS = [("window", 10, 3), ("window", 40, 4), ("fixed", 40, 4), ("optimal", 10, 3)]
 BEGIN_WITH = {"optimal": 1 / 6}  # at p_B = 0 the optimal unit is the window
 

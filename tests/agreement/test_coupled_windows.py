@@ -21,7 +21,7 @@ from capsmodel.multipath.sawtooth import (
 )
 from capsmodel.papers.measurements.means import mean_in_row
 
-SIZES = {"connections": 400, "packets": 25_000}
+SIZES = {"connections": 330, "packets": 25_000}
 SIZES_EIGHT = {"connections": 200, "packets": 60_000}  # a quarter as many, the warm-up, must suffice
 PATHS = {
     "one path": ((0.005,), (1.0,)),

@@ -1,7 +1,7 @@
 """Agreement: the delay of a window of 64 packets over k, in simulated packets, against both objectives.
 
 CAPS Fig. 8(d) and 9. Setting: 10 paths, 2 or 3 long flows, r by the ceiling rule and r as ``with_redundancy_cost``
-prescribes, the k below, 1000 windows each. Two readings of the paper's words: the time to the last acknowledgement,
+prescribes, the k below, 500 windows each. Two readings of the paper's words: the time to the last acknowledgement,
 and the mean over packets of the time to their in-order delivery. Packets take 12 us each at the NIC, which CAPS Eq. 4
 leaves out, and they wait for their unit while later ones are sent, not in addition. Where the simulated minimum lies is
 a set of k that cannot be distinguished from the best; it contains the true one with probability 1 - 1e-5
@@ -22,7 +22,7 @@ from capsmodel.experiments.statistics.intervals import mean_interval, welch_diff
 from capsmodel.papers.measurements.unit_delays import window_delays
 
 SIZES = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 61, 62, 64)
-WINDOWS = 1000
+WINDOWS = 500
 LAST_ACK, OVER_PACKETS = "window_delay_s", "packet_delay_s"
 PACKET_S, LINK_S, ACK_S = 12e-6, 50e-6 / 3, 0.32e-6  # 1500 and 40 bytes at 1 Gbps; propagation of a link
 

@@ -15,7 +15,7 @@ from capsmodel.experiments.agreement import Count
 
 LOSS = [0.02, 0.02, 0.1, 0.25]
 K, R, N = 10, 4, 14
-UNITS, UNITS_OF_BOTH = 30_000, 120
+UNITS, UNITS_OF_BOTH = 25_000, 120
 FALSE_ALARM = 1e-6  # of all tests here together, far below
 BURSTS = [1.5, 4, 2, 3]
 KINDS = {

@@ -30,7 +30,7 @@ def rows(measured):
     """Return a row for each of the two subflows."""
 
     def averages(name: str, scheme: str) -> pd.DataFrame:
-        setting = {"connections": 60, "round_trips": 4000, "seed": 40 + list(PATHS).index(name)}
+        setting = {"connections": 54, "round_trips": 4000, "seed": 40 + list(PATHS).index(name)}
         return measured(lossy_subflows, {"loss_probs": PATHS[name], "scheme_name": scheme} | setting)
 
     return averages
