@@ -26,8 +26,9 @@ to read results      :class:`Result` (tables, completion times, files), :class:`
                      :class:`Trace` (packet by packet), :func:`write_pcap` (the same for Wireshark)
 a scheme of your own :class:`Scheme`, made of a :class:`Balancer`, a :class:`Queue`, a :class:`Nic` and the
                      :class:`Stack` of short and long flows: :class:`Transport`, :class:`Congestion`, :class:`Sharing`,
-                     :class:`Layer`, :class:`Marking`; what hooks return is ``ACCEPT``, ``MARK``, ``REFUSE``, ``EVICT``
-                     (queue) and ``PASS``, ``KEEP``, ``FOLLOW`` (layer); :func:`inlined` marks functions that hooks call
+                     :class:`Layer`, :class:`Marking`; what hooks return is ``ACCEPT``, ``MARK``, ``REFUSE``, ``EVICT``,
+                     ``TRIM``, ``TRIM_LAST`` (queue) and ``PASS``, ``KEEP``, ``FOLLOW`` (layer); :func:`inlined` marks
+                     functions that hooks call
 errors               :class:`ParameterError` (bad input), :class:`ConservationError` (a defect: packets do not add up)
 ==================== ===================================================================================================
 

@@ -15,7 +15,7 @@ from capsim.results.result import Result
 from capsim.results.summary import Summary
 from capsim.results.trace import Trace
 from capsim.roles.components import Balancer, Congestion, Layer, Marking, Nic, Queue, Scheme, Sharing, Stack, Transport
-from capsim.roles.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE
+from capsim.roles.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE, TRIM, TRIM_LAST
 from capsim.run.simulation import simulate
 from capsim.scenario.scenario import Hosts, Probes, Scenario, load_scenario, presets
 from capsim.scenario.settings import with_settings
@@ -31,6 +31,8 @@ __all__ = [
     "MARK",
     "PASS",
     "REFUSE",
+    "TRIM",
+    "TRIM_LAST",
     "Balancer",
     "Batch",
     "Collective",

@@ -177,7 +177,7 @@ def test_every_second_packet_in_order_is_acknowledged_and_all_others_at_once():
     receiver = late(n_segments=4)
     assert [getattr(receiver.take(segment), "ack", 0) for segment in (0, 1, 2, 3)] == [0, 2, 0, 4]
     assert getattr(late(n_segments=1).take(0), "ack", 0) == 1
-    assert late().reply(SYN).ack == 0
+    assert late().reply(SYN, flags=0).ack == 0
 
 
 def test_an_acknowledgement_leaves_when_its_time_has_come_and_echoes_the_first_packet():

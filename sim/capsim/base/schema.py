@@ -64,6 +64,8 @@ PORTS = {
     "packets_lost": "packets that the link lost by chance, at its far end (loss_prob)",
     "bytes_lost": "bytes of these",
     "packets_marked": "packets marked by ECN",
+    "packets_trimmed": "packets of which only the header is left",
+    "bytes_trimmed": "bytes that were cut off these",
     "mean_queue_packets": "time average of the packets in queue and in service",
     "max_queue_packets": "the most that ever were there",
     "mean_queue_bytes": "time average of the bytes in queue and in service",

@@ -153,7 +153,10 @@ def _ports(setup: Setup) -> Table:
         ports[name] = NONE
     ports["from_node"], ports["to_node"] = fabric.port_from, fabric.port_to
     ports["of_host"] = fabric.port_from < fabric.n_hosts
-    ports["order"] = records.BY_PRIORITY if setup.scheme.queue.by_priority else records.BY_ARRIVAL
+    if setup.scheme.queue.by_priority:
+        ports["order"] = records.BY_PRIORITY
+    elif setup.scheme.queue.headers_first:
+        ports["order"][ports["of_host"] == 0] = records.HEADERS_FIRST
     if setup.scheme.nic.rank is not None:
         ports["order"][ports["of_host"] == 1] = records.BY_RANK
     ports["rate_bps"], ports["delay_ps"] = fabric.rate_bps, fabric.delay_ps

@@ -111,6 +111,7 @@ class StackObject:
         stack = each.stack
         self.priority, self.listens, self.note_draws = stack.priority, stack.sharing.listens, stack.sharing.draws
         self.emits_unasked, self.late_acks = each.emits_unasked, stack.late_acks
+        self.reads_headers = stack.transport.reads_headers
         self.window_segments, self.stream_segments = each.window_segments, each.stream_segments
         for role in HOST_ROLES:
             _hold(self, role, getattr(stack, role))

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-# In which order a port sends what waits (PORT.order): as it came, by PACKET.priority, by the rank that a NIC gives
-BY_ARRIVAL, BY_PRIORITY, BY_RANK = 0, 1, 2
+# In which order a port sends what waits (PORT.order): as it came, by PACKET.priority, by the rank that a NIC gives,
+# headers and control packets ahead of data
+BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST = range(4)
 
 # The first three cache lines are what every packet touches that crosses a FIFO port.
 PORT = np.dtype(
@@ -38,7 +39,7 @@ PORT = np.dtype(
         ("wait_head", "i4"),  # likewise: waiting packets, the best first, equal ones in order of arrival
         ("wait_tail", "i4"),
         ("of_host", "i2"),  # 1: the NIC of a host, 0: a port of a switch
-        ("order", "i2"),  # BY_ARRIVAL, BY_PRIORITY, BY_RANK
+        ("order", "i2"),  # BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST
         ("loss_prob", "f8"),  # of the next packet to cross the link; where losses come in runs, the last one decides
         # -- less often
         ("rate_bps", "i8"),
@@ -50,6 +51,10 @@ PORT = np.dtype(
         ("stream", "i8"),  # key of the uniform numbers that decide which
         ("layer", "i4"),
         ("from_node", "i4"),  # four cache lines
+        ("data_bytes", "i8"),  # where headers are sent first: of packets with data, as part of queue_bytes
+        ("packets_trimmed", "i8"),
+        ("bytes_trimmed", "i8"),  # what was cut off
+        ("unused", "(5,)i8"),  # five cache lines
     ],
     align=True,
 )

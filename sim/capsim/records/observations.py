@@ -33,7 +33,7 @@ COUNTERS = np.dtype(
 QUEUE_FULL, EVICTED, LINK_DOWN, NO_ROUTE, CORRUPTED = range(1, 6)
 
 # What a line of the trace says (TRACE.what)
-ENQUEUED, DROPPED, ARRIVED = 0, 1, 2
+ENQUEUED, DROPPED, ARRIVED, CUT = range(4)
 
 TRACE = np.dtype(
     [

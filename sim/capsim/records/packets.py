@@ -10,6 +10,7 @@ RETRANSMITTED = 1  # Karn: neither this packet nor its acknowledgement gives an 
 ECN_CAPABLE = 2
 CONGESTION_EXPERIENCED = 4
 ECN_ECHO = 8
+TRIMMED = 16  # only its header is left
 
 # The first cache line is what a switch touches, the second what an end host touches.
 PACKET = np.dtype(

@@ -24,8 +24,8 @@ def check(raw: RawRecords, fabric: Fabric) -> None:
 
     Notes
     -----
-    1. At a port: offered = sent + dropped + queued, in packets and in bytes; arrived at the far end at most sent, and
-       lost there at most arrived.
+    1. At a port: offered = sent + dropped + queued, in packets and in bytes, to which those come that were trimmed off;
+       arrived at the far end at most sent, and lost there at most arrived.
     2. At the switches: what arrives on their links, is not lost and finds a route is offered to a port.
     3. In total: created (offered to NICs) = delivered to hosts + dropped + lost on links + without a route + still in
        the network.
@@ -72,7 +72,11 @@ def _means_below_maxima(raw: RawRecords, fabric: Fabric) -> None:
 def _ports_add_up(ports: Table, fabric: Fabric) -> None:
     for unit in ("packets", "bytes"):
         balance = ports[f"{unit}_in"] - ports[f"{unit}_out"] - ports[f"{unit}_dropped"] - ports[f"queue_{unit}"]
+        if unit == "bytes":
+            balance = balance - ports["bytes_trimmed"]
         _none(balance != 0, fabric.port_names, f"port: {unit} offered are not sent + dropped + queued")
+    unseen = (ports["data_bytes"] < 0) | (ports["data_bytes"] > ports["queue_bytes"])
+    _none(unseen, fabric.port_names, "port: more bytes with data than bytes in the queue")
     _none(ports["packets_arrived"] > ports["packets_out"], fabric.port_names, "port: more packets arrived than sent")
     _none(ports["packets_lost"] > ports["packets_arrived"], fabric.port_names, "port: more packets lost than arrived")
     _none(ports["queue_packets"] < 0, fabric.port_names, "port: a queue is negative")

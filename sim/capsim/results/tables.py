@@ -34,7 +34,7 @@ SUMMED = (
 )
 Columns = dict[str, Any]
 KINDS = ("data", "ack", "syn", "syn-ack", "coded", "handshake-ack")
-EVENTS = ("enqueued", "dropped", "arrived")
+EVENTS = ("enqueued", "dropped", "arrived", "trimmed")
 REASONS = ("", "queue full", "evicted", "link down", "no route", "corrupted")
 
 

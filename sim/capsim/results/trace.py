@@ -70,7 +70,7 @@ class Trace:
         layer : str
             One of `layers`, such as ``leaf>spine``.
         event : str, optional
-            ``enqueued``, ``dropped`` or ``arrived`` (at the far end of the link); all of them when left out.
+            ``enqueued``, ``dropped``, ``arrived`` (at the far end of the link) or ``trimmed``; all when left out.
         packet : str, optional
             Kind of packet, as in the column of that name; all of them when left out.
 

@@ -11,7 +11,7 @@ Layer          what stands between transport and network, at both ends  accept e
                                                                         encodes decodes combine recover
 Marking        the addresses and port numbers of a packet, as a hash    mark
 Balancer       the port at a switch                                     choose see
-Queue          who is taken, sent and lost at a port                    admit take evict
+Queue          who is taken, sent, trimmed and lost at a port           admit take evict
 NIC            in which order a host sends what waits at its port       rank
 ============== ======================================================== ===================================
 
@@ -107,6 +107,7 @@ class Transport(Component):
     on_timeout: Hook
     on_receive_timer: Hook | None = None
     send_timer: bool = False  # whether it sets sub.send_wake_ps, when `send` is to be asked again
+    reads_headers: bool = False  # whether `on_data` knows a packet of which only the header is left: TRIMMED
     reliable: bool = True  # whether what is lost is sent again, so that every flow ends
 
 
@@ -221,12 +222,18 @@ class Queue(Component):
     With `by_priority` packets wait in the order of ``packet.priority``, equal ones in order of arrival. The first is
     sent next and the last is lost, if its priority is worse than the arriving packet's, unless `take` or `evict` say
     otherwise. Without it a port is first in, first out, and loses only packets that arrive: EVICT is REFUSE there.
+
+    With `headers_first` a port of a switch may trim: the parameters have ``trim_bytes``, what is left of a packet.
+    Trimmed and control packets leave before those with data, in order of arrival, unless `take` says otherwise;
+    ``port.data_bytes`` are those of packets with data in the queue. Without it, and at hosts, TRIM and TRIM_LAST are
+    REFUSE.
     """
 
     role = "queue"
 
     admit: Hook | None = None
     by_priority: bool = False
+    headers_first: bool = False
     take: Hook | None = None
     evict: Hook | None = None
 

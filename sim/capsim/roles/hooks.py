@@ -36,6 +36,9 @@ What happens at an end host::
     on_data                                 at the receiver, when DATA or a SYN has come
     on_receive_timer                        at the receiver, when ``sub.receive_wake_ps`` is reached
 
+Of a packet that a port has trimmed only the header comes. One with data goes to `on_data` at once, past the layer, if
+the transport says that it `reads_headers`; all others end there.
+
 and, with a layer: each packet that `send` filled in is given to `accept`. It is then sent (PASS), kept by the layer
 (KEEP), or sent with packets of the layer right behind it (FOLLOW: `emit` is called at once). When `send` has returned 0
 (unless the layer says by ``emits_unasked`` that this is in vain), and when ``sub.send_wake_ps`` is reached, `emit` is
@@ -66,8 +69,9 @@ from capsim.records import NONE
 
 Hook = Callable[..., int]
 
-# Decisions of Queue.admit
+# Decisions of Queue.admit; after the last three it is asked again
 ACCEPT, MARK, REFUSE, EVICT = 0, 1, 2, 3
+TRIM, TRIM_LAST = 4, 5  # cut the arriving packet, or the last one with data that waits, down to its header
 
 
 @inlined
@@ -158,7 +162,9 @@ HOOKS = {
     "choose": _signature("balancer", "params own switch sub packet ports candidates now_ps u0", "index of a candidate"),
     "see": _signature("balancer", "params own switch sub packet port now_ps", "0"),
     "admit": _signature(
-        "queue", "params own port packet queue_packets queue_bytes now_ps", "ACCEPT, MARK, REFUSE, EVICT"
+        "queue",
+        "params own port packet queue_packets queue_bytes now_ps",
+        "ACCEPT, MARK, REFUSE, EVICT, TRIM, TRIM_LAST",
     ),
     "take": _signature("queue", "params own port packets now_ps", "number of the waiting packet to send"),
     "evict": _signature(

@@ -117,6 +117,7 @@ def happened(raw: RawRecords) -> set[str]:
     rows = {
         "losses": ports["packets_dropped"],
         "marks": ports["packets_marked"],
+        "packets trimmed": ports["packets_trimmed"],
         "evictions": trace["reason"] == EVICTED,
         "losses at failed links": trace["reason"] == LINK_DOWN,
         "losses on links": trace["reason"] == CORRUPTED,
@@ -138,8 +139,11 @@ def expected(chosen: Scheme) -> set[str]:
     marks = any(each.name == "threshold_packets" for each in fields(chosen.queue.params))
     probes = any(getattr(stack.transport.params, "tlp", False) for stack in chosen.stacks)
     evicts = bool(chosen.queue.evict) or getattr(chosen.queue.params, "push_out", False)
+    trims = chosen.queue.headers_first
     return (
-        ({"losses", "retransmissions"} if again else set())
+        ({"retransmissions"} if again else set())
+        | ({"losses"} if again and not trims else set())
+        | ({"packets trimmed"} if trims else set())
         | ({"timeouts"} if again and not marks and not probes else set())
         | ({"marks"} if marks else set())
         | ({"evictions"} if evicts else set())

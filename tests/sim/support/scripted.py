@@ -118,12 +118,13 @@ class Sender(Endpoint):
         blocks: Blocks = (),
         flags: int = 0,
         twice: int | None = None,
+        trimmed: int | None = None,
     ) -> list[int]:
         """Take one acknowledgement, of a packet sent `rtt_us` ago; return the segments that leave for it.
 
-        `twice` is the segment that it reports as received once more.
+        `twice` is the segment that it reports as received once more, `trimmed` one of which only the header came.
         """
-        return self._take(ACK, at_us, rtt_us, flags, ack=ack, blocks=blocks, twice=twice)
+        return self._take(ACK, at_us, rtt_us, flags, ack=ack, blocks=blocks, twice=twice, trimmed=trimmed)
 
     def acks(self, first: int, last: int) -> list[int]:
         """Take one acknowledgement for each segment from `first` on, up to that with ack number `last`."""
@@ -169,6 +170,7 @@ class Sender(Endpoint):
         ack: int,
         blocks: Blocks = (),
         twice: int | None = None,
+        trimmed: int | None = None,
     ) -> list[int]:
         self.now_us = self.now_us if at_us is None else at_us
         now_ps = round(self.now_us * US)
@@ -177,6 +179,7 @@ class Sender(Endpoint):
         assert len(blocks) <= self.sack_blocks
         if hasattr(self.options(packet), "duplicate"):
             self.options(packet).duplicate = 0 if twice is None else twice + 1
+            self.options(packet).trimmed = 0 if trimmed is None else trimmed + 1
         for index in range(self.sack_blocks):
             block = blocks[index] if index < len(blocks) else (0, 0)
             self.options(packet).sack_first[index], self.options(packet).sack_end[index] = block

@@ -35,20 +35,23 @@ from capsim.engines.compiled.tables import admit as admit_hook
 from capsim.engines.compiled.tables import evict, rank, take, whole
 from capsim.engines.faults import BACKLOG
 from capsim.engines.hosts.host_jitter import send_delay_ps
-from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn
+from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn, has_data
 from capsim.engines.state import TRACE_PACKETS
 from capsim.records import (
     BY_ARRIVAL,
     BY_PRIORITY,
     BY_RANK,
     CONGESTION_EXPERIENCED,
+    CUT,
     ENQUEUED,
     EVICTED,
+    HEADERS_FIRST,
     LINK_DOWN,
     NONE,
     QUEUE_FULL,
+    TRIMMED,
 )
-from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, has_room
+from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, TRIM_LAST, has_room
 
 inline_into_hooks(send_delay_ps)
 inline_into_hooks(has_room)
@@ -82,6 +85,7 @@ def extend_queue(w: Any, p: int, port: Any, packet: Any, now_ps: int) -> None:
 
 inline_into_hooks(count_sojourn)
 inline_into_hooks(count_leaving)
+inline_into_hooks(has_data)
 
 
 @inlined_kernel
@@ -91,6 +95,8 @@ def leave_queue(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
     port.queue_bytes -= packet.bytes
     port.packets_out += 1
     port.bytes_out += packet.bytes
+    if port.order == HEADERS_FIRST and has_data(packet):
+        port.data_bytes -= packet.bytes
     count_sojourn(port, packet, depart_ps)
     if w.histograms and depart_ps > w.warm_up_ps:
         count_wait(w, port, packet, depart_ps)
@@ -212,13 +218,15 @@ def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: in
     extend_queue(w, p, port, packet, now_ps)
     if port.order == BY_PRIORITY:
         packet.rank = packet.priority
+    elif port.order == HEADERS_FIRST:
+        packet.rank = int(has_data(packet))
     elif port.order == BY_RANK:
         packet.rank = rank(w, p, number, now_ps)
     if port.service == NONE:
         serve(w, p, port, number, packet, now_ps)
         return
     before = whole(port.wait_tail)
-    if port.order == BY_PRIORITY:
+    if port.order == BY_PRIORITY or port.order == HEADERS_FIRST:
         before = behind_all(w, port, packet)
     elif port.order == BY_RANK:
         before = behind_turn(w, port, number, packet)
@@ -264,7 +272,7 @@ def depart(w: Any, p: int, now_ps: int) -> None:
         if not w.ordered:
             set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
         return
-    if w.take != 0 and port.order != BY_RANK:
+    if w.take != 0 and (port.order == BY_PRIORITY or port.order == HEADERS_FIRST):
         following = take(w, p, now_ps)
     unlink(w, port, following, packet_at(w.packets, following))
     serve(w, p, port, following, packet_at(w.packets, following), now_ps)
@@ -297,6 +305,8 @@ def undo_enqueue(w: Any, port: Any, packet: Any, now_ps: int) -> None:
     port.free_ps -= transmission_ps(w, port, packet)
     port.queue_packets -= 1
     port.queue_bytes -= packet.bytes
+    if port.order == HEADERS_FIRST and has_data(packet):
+        port.data_bytes -= packet.bytes
 
 
 @inlined_kernel
@@ -313,16 +323,73 @@ def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
 
 
 @kernel
-def make_room(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
-    """Let waiting packets be lost until the arriving one is accepted; return the last decision."""
-    decision = EVICT
-    while decision == EVICT:
-        lost = victim(w, p, port, number, packet, now_ps)
-        if lost == NONE:
+def make_room(w: Any, p: int, number: int, decision: int, now_ps: int) -> int:
+    """Let waiting packets be lost or trimmed, or the arriving one, until it is accepted; return the last decision."""
+    port, packet = port_at(w.ports, p), packet_at(w.packets, number)
+    while decision >= EVICT:
+        if decision == EVICT:
+            lost = victim(w, p, port, number, packet, now_ps)
+            if lost == NONE:
+                return REFUSE
+            evict_packet(w, p, port, lost, now_ps)
+        elif port.order != HEADERS_FIRST or not trim_one(w, p, port, packet, decision, now_ps):
             return REFUSE
-        evict_packet(w, p, port, lost, now_ps)
         decision = admit(w, p, port, number, now_ps)
     return decision
+
+
+@kernel
+def trim_one(w: Any, p: int, port: Any, packet: Any, decision: int, now_ps: int) -> bool:
+    """Trim the last packet with data that waits, or the arriving one; return whether there was one."""
+    last = whole(port.wait_tail)
+    if decision == TRIM_LAST and last != NONE and has_data(packet_at(w.packets, last)):
+        trim_waiting(w, p, port, last, now_ps)
+        return True
+    if packet.flags & TRIMMED:
+        return False
+    trim(w, p, port, packet, now_ps)
+    return True
+
+
+@kernel
+def trim(w: Any, p: int, port: Any, packet: Any, now_ps: int) -> None:
+    """Cut a packet down to its header."""
+    left_bytes = min(packet.bytes, w.trim_bytes)
+    port.packets_trimmed += 1
+    port.bytes_trimmed += packet.bytes - left_bytes
+    packet.bytes = left_bytes
+    packet.flags |= TRIMMED
+    if w.trace_level == TRACE_PACKETS:
+        write_trace(w, CUT, 0, p, packet, now_ps, port.queue_packets)
+
+
+@kernel
+def trim_waiting(w: Any, p: int, port: Any, number: int, now_ps: int) -> None:
+    """Trim a packet that waits; its header waits before packets with data, or is lost."""
+    packet = packet_at(w.packets, number)
+    unlink(w, port, number, packet)
+    undo_enqueue(w, port, packet, now_ps)
+    trim(w, p, port, packet, now_ps)
+    if admit(w, p, port, number, now_ps) == ACCEPT:
+        enter_queue(w, p, port, number, packet, now_ps)
+    else:
+        drop(w, p, number, QUEUE_FULL, now_ps)
+
+
+@inlined_kernel
+def enter_queue(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
+    """Let a packet join the queue, for the first time or as what is left of it."""
+    packet.enqueue_ps = now_ps
+    port.queue_packets += 1
+    port.queue_bytes += packet.bytes
+    if port.order == HEADERS_FIRST and has_data(packet):
+        port.data_bytes += packet.bytes
+    port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
+    port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
+    if has_departures(w, port):
+        join_waiting(w, p, port, number, packet, now_ps)
+    else:
+        join_fifo(w, p, port, number, packet, now_ps)
 
 
 @inlined_kernel
@@ -337,8 +404,8 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
         drop(w, p, number, LINK_DOWN, now_ps)
         return
     decision = admit(w, p, port, number, now_ps)
-    if decision == EVICT:
-        decision = make_room(w, p, port, number, packet, now_ps)
+    if decision >= EVICT:
+        decision = make_room(w, p, number, decision, now_ps)
     if decision == REFUSE:
         drop(w, p, number, QUEUE_FULL, now_ps)
         return
@@ -348,15 +415,7 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
         sub_at(w.subs, packet.sub).packets_marked += 1
     if w.trace_level == TRACE_PACKETS:
         write_trace(w, ENQUEUED, 0, p, packet, now_ps, port.queue_packets)
-    packet.enqueue_ps = now_ps
-    port.queue_packets += 1
-    port.queue_bytes += packet.bytes
-    port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
-    port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
-    if has_departures(w, port):
-        join_waiting(w, p, port, number, packet, now_ps)
-    else:
-        join_fifo(w, p, port, number, packet, now_ps)
+    enter_queue(w, p, port, number, packet, now_ps)
 
 
 @inlined_kernel

@@ -26,8 +26,9 @@ from capsim.engines.compiled.pointers import (
 from capsim.engines.compiled.sampling import probe
 from capsim.engines.events import ARRIVE, DEPART, END, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
 from capsim.engines.hosts.handlers import MANAGE, RECEIVE_WAKE, SEND_WAKE, WORK
+from capsim.engines.hosts.queue_counts import has_data
 from capsim.engines.state import TRACE_PACKETS
-from capsim.records import ARRIVED, CODED, DATA, NONE
+from capsim.records import ARRIVED, NONE
 
 # Why the loop returns
 DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT, ASK = range(11)
@@ -157,7 +158,7 @@ def asks(w: Any) -> bool:
     if port.to_node >= w.n_hosts or is_lost(port, port.packets_arrived + 1):
         return False
     w.asked = port.head
-    return packet.kind == DATA or packet.kind == CODED
+    return has_data(packet)
 
 
 @inlined_kernel

@@ -49,6 +49,7 @@ NUMBERS = (
     "link_bytes",
     "count_in_service",
     "ordered",  # departures and arrivals in order of scheduling
+    "trim_bytes",  # what is left of a trimmed packet
     "departs",  # some ports have an event for each departure
     "draws",
     "reads_queues",
@@ -157,7 +158,16 @@ STACK = _numbers(
     *_HOST_HOOKS,
     *HOST_ROLES,
     *(f"{role}_{scope}" for role in HOST_ROLES for scope in _SCOPES),
-    *("priority", "listens", "note_draws", "emits_unasked", "late_acks", "window_segments", "stream_segments"),
+    *(
+        "priority",
+        "listens",
+        "note_draws",
+        "emits_unasked",
+        "late_acks",
+        "reads_headers",
+        "window_segments",
+        "stream_segments",
+    ),
 )
 
 # Where the candidates of a route begin, and how many there are; of hosts at the switch itself NONE: see host_routes

@@ -150,6 +150,7 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "count_in_service": setup.count_in_service,
         "ordered": setup.ordered,
         "departs": setup.ordered or bool(state.ports["order"].any()),
+        "trim_bytes": getattr(scheme.queue.params, "trim_bytes", 0),
         "draws": scheme.balancer.draws,
         "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
@@ -246,7 +247,7 @@ class World:
                 self.hold(row, role, getattr(each.stack, role), number=self.state.stacks.index(each))
             row["priority"], row["listens"] = each.stack.priority, each.stack.sharing.listens
             row["note_draws"], row["emits_unasked"] = each.stack.sharing.draws, each.emits_unasked
-            row["late_acks"] = each.stack.late_acks
+            row["late_acks"], row["reads_headers"] = each.stack.late_acks, each.stack.transport.reads_headers
             row["window_segments"], row["stream_segments"] = each.window_segments, each.stream_segments
         self.point("stacks", stacks)
 

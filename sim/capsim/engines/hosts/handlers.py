@@ -23,10 +23,16 @@ from capsim.engines.hosts.primitives import (
     whole,
 )
 from capsim.engines.hosts.processors import enter_processor, leave_host, leave_processor
-from capsim.engines.hosts.receivers import acknowledge_late, deliver_to_layer, deliver_to_transport, deliver_waiting
+from capsim.engines.hosts.receivers import (
+    acknowledge_late,
+    deliver_header,
+    deliver_to_layer,
+    deliver_to_transport,
+    deliver_waiting,
+)
 from capsim.engines.hosts.senders import acknowledge, finish_sending, heed, notify, open_subflow, pump, push_layer
 from capsim.engines.hosts.subflows import prepare_stream
-from capsim.records import ACK, NONE, SYN_ACK
+from capsim.records import ACK, NONE, SYN_ACK, TRIMMED
 from capsim.roles.hooks import JOINED
 
 # Kinds of wake: of a subflow (the first three), of a flow, of a host
@@ -114,6 +120,8 @@ def deliver(w: Any, number: int, now_ps: int) -> None:
         if stack.observe != 0:
             observe(w, s, number, now_ps)
         acknowledge(w, s, number, now_ps)
+    elif packet.flags & TRIMMED:
+        deliver_header(w, s, number, now_ps)
     elif stack.collect == 0:
         deliver_to_transport(w, s, number, now_ps)
     elif w.decode_ps and stack.decodes != 0 and decodes(w, s, number):

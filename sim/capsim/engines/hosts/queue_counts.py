@@ -11,7 +11,7 @@ from typing import Any
 
 from capsim.base.bounds import WORD
 from capsim.base.inlined import inlined
-from capsim.records import BINS, CLASSES, CODED, CONTROL, DATA, QUANTITIES
+from capsim.records import BINS, CLASSES, CODED, CONTROL, DATA, QUANTITIES, TRIMMED
 
 PS_PER_NS = 1000
 
@@ -28,6 +28,12 @@ def count_sojourn(port: Any, packet: Any, until_ps: int) -> None:
     if port.sojourn_bytes_ns >= WORD:
         port.sojourn_bytes_ns -= WORD
         port.sojourn_bytes_words += 1
+
+
+@inlined
+def has_data(packet: Any) -> bool:
+    """Return whether a packet carries data: it is no control packet and was not trimmed."""
+    return bool((packet.kind == DATA or packet.kind == CODED) and not packet.flags & TRIMMED)
 
 
 @inlined

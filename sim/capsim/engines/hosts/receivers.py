@@ -103,6 +103,18 @@ def reply(w: Any, s: int, number: int, now_ps: int) -> None:
     enqueue(w, int_at(w.host_port, sub_at(w.subs, s).dst), number, now_ps)
 
 
+def deliver_header(w: Any, s: int, number: int, now_ps: int) -> None:
+    """Tell the transport of a data packet of which only the header has come; of any other one nothing is left."""
+    sub, packet = sub_at(w.subs, s), packet_at(w.packets, number)
+    reads = packet.kind == DATA and stack_at(w.stacks, sub.stack).reads_headers
+    if reads and on_data(w, s, number, now_ps):
+        if sub.shared:
+            tell_stream(w, s, number)
+        reply(w, s, number, now_ps)
+    else:
+        free_packet(w, number)
+
+
 def acknowledge_late(w: Any, s: int, now_ps: int) -> None:
     """Send the acknowledgement that the transport has put off, unless another one has left meanwhile."""
     sub, number = sub_at(w.subs, s), take_packet(w)

@@ -14,6 +14,7 @@ no acknowledgement, 2 SRTT     a probe: a new segment, or the highest sent; no o
 it has repaired a loss         the window is reduced                                                7.4.2
 timeout                        the first segment, and all that time makes lost, are lost            6.3
 a retransmission is lost       the window is reduced once more                                      9.3
+only a header has come         its segment is lost, if it was not sent again meanwhile              -
 ============================== ==================================================================== =============
 
 =========================== ================== ======================================== =============
@@ -91,15 +92,25 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
     fresh = take_delivered(params, own, sub, ring, packet, now_ps)
     if packet.ack > before:
         signals |= _take_new(params, own.subflow, sub, ring, packet, now_ps)
-    elif packet.ack == before and before < sub.high:
+    elif packet.ack == before and before < sub.high and not own.packet.trimmed:
         signals |= DUPLICATE
         sub.dup_acks_received += fresh > 0
     signals |= _end_probe(params, own, sub, packet, before, now_ps)
     adapt_window(memory, sub, own.packet.duplicate, recovering and sub.una > sub.recover)
-    if sub.una < sub.next_segment and _find_lost(params, own, sub, ring, now_ps):
+    told = only_header(own, sub, ring, packet)
+    if sub.una < sub.next_segment and _find_lost(params, own, sub, ring, told, now_ps):
         signals = (signals | LOST) & ~REPAIRED
     _plan(params, memory, sub, signals & ACKED, now_ps)
     return signals
+
+
+@inlined
+def only_header(own: Any, sub: Any, ring: Any, packet: Any) -> int:
+    """Return the segment of which the receiver has the header of the last copy sent, or NONE."""
+    segment = own.packet.trimmed - 1
+    if not sub.una <= segment < sub.next_segment or holds(sub, ring, segment, SACKED | MISSING):
+        return NONE
+    return segment if own.segments[segment & sub.ring_mask].sent_ps == packet.sent_ps else NONE
 
 
 @inlined
@@ -193,8 +204,8 @@ def reordering_window_ps(memory: Any, sub: Any) -> int:
 
 
 @inlined
-def _find_lost(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
-    """Find what is lost and when to look again (RFC 8985, 6.2, step 5); return the signals.
+def _find_lost(params: Any, own: Any, sub: Any, ring: Any, told: int, now_ps: int) -> int:
+    """Find what is lost, `told` if it is a segment, and when to look again (RFC 8985, 6.2, step 5); return the signals.
 
     Segments sent once were sent in their order, so those from `checked` on, none of which was sent again, were sent
     after the newest one.
@@ -207,6 +218,12 @@ def _find_lost(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
     ):
         memory.checked += 1
     found, again, look_ps = 0, 0, NONE
+    if told != NONE:
+        found = 1
+        sent_ps = own.segments[told & sub.ring_mask].sent_ps
+        if holds(sub, ring, told, RESENT) and sent_ps >= memory.reduced_ps:
+            again = 1
+        _miss(memory, sub, ring, told)
     for segment in range(sub.una, memory.checked):
         flags = ring[segment & sub.ring_mask]
         if flags & (SACKED | MISSING):
@@ -386,7 +403,7 @@ def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
         return expire_syn(params, sub, now_ps)
     memory, signals = own.subflow, 0
     if memory.look_at_ps != NONE and memory.look_at_ps <= now_ps:
-        signals = _find_lost(params, own, sub, ring, now_ps)
+        signals = _find_lost(params, own, sub, ring, NONE, now_ps)
     elif memory.probe_at_ps != NONE and memory.probe_at_ps <= now_ps:
         memory.probe_due, memory.probe_at_ps = 1, NONE
         memory.rto_at_ps = now_ps + sub.rto_ps
@@ -425,6 +442,7 @@ RACK = Transport(
     on_ack=on_ack,
     on_timeout=on_timeout,
     on_receive_timer=on_receive_timer,
+    reads_headers=True,
     params=RackParams(),
     memory={
         "segment": (("sent_ps", "i8"),),
@@ -466,6 +484,7 @@ RACK = Transport(
             ("sack_first", BLOCKS),  # of an acknowledgement: blocks [first, end) above `ack`, newest first; 0, 0 = none
             ("sack_end", BLOCKS),
             ("duplicate", "i4"),  # of an acknowledgement: one above the segment that has come once more, or 0
+            ("trimmed", "i4"),  # of an acknowledgement: one above the segment of which only the header has come, or 0
         ),
     },
 )

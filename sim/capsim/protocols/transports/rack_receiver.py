@@ -8,6 +8,7 @@ out of order, fills a gap    at once                                            
 arrived before               at once; its segment is the first block (D-SACK)             RFC 2883, section 4
 last of what is sent         at once, as Linux does where the sender says so (PSH, FIN)   -
 its mark is another one      at once for those before it, with their mark                 RFC 8257, section 3.2
+only its header has come     at once, with its number; its time tells which copy it was   NDP (2017), section 3.2
 ============================ ============================================================ ======================
 
 An acknowledgement for several packets echoes the first one's time, so its round trip has the delay in it (RFC 7323,
@@ -21,7 +22,7 @@ from capsim.base import bounds
 from capsim.base.inlined import inlined
 from capsim.protocols.transports.receiver import note_arrival
 from capsim.protocols.transports.sack_receiver import BlockParams, reply_with_blocks, report_blocks
-from capsim.records import CONGESTION_EXPERIENCED, DATA, HANDSHAKE_ACK, NONE, RETRANSMITTED
+from capsim.records import CONGESTION_EXPERIENCED, DATA, HANDSHAKE_ACK, NONE, RETRANSMITTED, TRIMMED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +50,11 @@ def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int
     """Acknowledge a packet at once, or put that off."""
     if packet.kind == HANDSHAKE_ACK:
         return 0
-    own.packet.duplicate = 0
-    if packet.kind != DATA:
+    own.packet.duplicate, own.packet.trimmed = 0, 0
+    if packet.flags & TRIMMED:
+        own.packet.trimmed = packet.segment + 1
+        packet.flags |= RETRANSMITTED  # no measure of a round trip, nor a duplicate
+    if packet.kind != DATA or packet.flags & TRIMMED:
         return reply_with_blocks(params, own, sub, packet)
     segment, expected, duplicates = packet.segment, sub.receive_next, sub.duplicate_packets
     note_arrival(sub, ring, packet)
@@ -121,5 +125,5 @@ def on_receive_timer(params: Any, own: Any, sub: Any, ring: Any, packet: Any, no
     packet.segment = sub.receive_next - 1
     packet.priority = sub.priority
     packet.unit = NONE
-    own.packet.duplicate = 0
+    own.packet.duplicate, own.packet.trimmed = 0, 0
     return reply_with_blocks(params, own, sub, packet)

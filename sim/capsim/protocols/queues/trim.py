@@ -1,0 +1,78 @@
+"""Trimming: of a data packet that finds no room the header goes on, ahead of all data, and tells of it (NDP, 2017).
+
+Data are taken while those in the queue do not exceed a limit. Then the arriving packet loses its payload, or the last
+that waits does so and makes room for it, one as often as the other, so that no arrival is favoured. Headers, which
+trimmed packets and all control packets are, leave before data and have twice the room of these. htsim's composite queue
+does the same; its default of 8 packets is that of NDP. The NICs of hosts trim nothing, as a host need not send what it
+has no room for, and send in order of arrival, or as the NIC of the scheme says.
+
+A port of the network trims by what it has in bytes; the buffers of the fabric count at hosts only.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from capsim.base import bounds
+from capsim.base.randomness import MASK, mix
+from capsim.records import CODED, DATA, TRIMMED
+from capsim.roles.components import Queue
+from capsim.roles.hooks import ACCEPT, REFUSE, TRIM, TRIM_LAST, has_room
+
+HEADER_ROOM = 2  # headers have so many times the room of data (htsim)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrimParams:
+    """Parameters of trimming.
+
+    Parameters
+    ----------
+    limit_bytes : int
+        Data that a port of a switch takes, the packet in service included: 8 packets (NDP), or the bandwidth-delay
+        product (Ultra Ethernet).
+    trim_bytes : int
+        What is left of a trimmed packet, in bytes.
+    headers_per_data : int
+        So many headers in a row leave while data wait (NDP: 10; htsim: 100,000).
+    """
+
+    limit_bytes: Annotated[int, bounds.PORT_BYTES] = 12_000
+    trim_bytes: Annotated[int, bounds.PACKET_BYTES] = 64
+    headers_per_data: Annotated[int, bounds.WINDOW_PACKETS] = 100_000
+
+
+def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
+    """Return ACCEPT with room, else TRIM or TRIM_LAST for data and REFUSE for headers."""
+    if port.of_host:
+        return ACCEPT if has_room(port, packet, queue_packets, queue_bytes) else REFUSE
+    if packet.flags & TRIMMED or (packet.kind != DATA and packet.kind != CODED):
+        headers_bytes = port.queue_bytes - port.data_bytes + packet.bytes
+        return ACCEPT if headers_bytes <= HEADER_ROOM * params.limit_bytes else REFUSE
+    if port.data_bytes + packet.bytes <= params.limit_bytes:
+        return ACCEPT
+    drawn = mix((now_ps ^ (now_ps >> 32) ^ (packet.sub << 16) ^ packet.segment) & MASK)
+    return TRIM if drawn & 1 else TRIM_LAST
+
+
+def take(params: Any, own: Any, port: Any, packets: Any, now_ps: int) -> int:
+    """Return the first header, but the first packet with data after so many headers in a row."""
+    number, last = port.wait_head, packets[port.wait_tail]
+    if packets[number].rank or not last.rank:
+        own.port.headers = 0
+        return int(number)
+    own.port.headers += 1
+    if own.port.headers > params.headers_per_data:
+        own.port.headers = 0
+        while not packets[number].rank:
+            number = packets[number].next
+    return int(number)
+
+
+TRIM_QUEUE = Queue(
+    name="trim",
+    admit=admit,
+    take=take,
+    params=TrimParams(),
+    headers_first=True,
+    memory={"port": (("headers", "i8"),)},  # sent in a row while data waited
+)
