@@ -157,6 +157,7 @@ LOSS_PROB = Bound(0.0, 1.0, "as a probability", "a link loses none to all of the
 LOSS_BURST = Bound(1.0, 1e9, "packets", "a run of losses has one packet; of longer ones no simulation sees two")
 PROBABILITY = Bound(0.0, 1 - 2.0**-20, "as a probability", "at 1 no number of repair packets is enough")
 FACTOR = Bound(0.0, 1e6, "times", "beyond, nothing is above the threshold")
+ENTROPIES = Bound(1, 2**14, "entropies", "a packet has 15 bits for one, and each subflow a byte of memory")
 CUBIC_SCALING = Bound(1e-3, 1e6, "segments per second cubed", "beyond, the window stays or jumps at once")
 OVERHEAD = Bound(0, 1000, "repair packets for a packet", "the packet pool keeps room for what one event may send")
 CODED_PACKETS = Bound(0, _INT32, "packets", SEGMENTS.reason)

@@ -271,7 +271,7 @@ class Records:
             self.packet.append(self.first_row("packet", self.state.own.layouts["packet"].records))
             self.unused.append(len(self.packets) - 1)
         number = self.unused.pop()
-        self.packets[number].label = records.NONE
+        self.packets[number].label = self.packets[number].entropy = records.NONE
         return number
 
     def new_subflow(self, f: int) -> int:

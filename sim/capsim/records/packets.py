@@ -37,7 +37,11 @@ PACKET = np.dtype(
         ("window", "i4"),  # of a shared stream: data segments that the receiver has room for
         ("unit", "i4"),  # CODED, or a source packet sent uncoded: number of the unit, else NONE
         ("position", "i4"),  # CODED: 0 .. n-1 in the unit
-        ("stale", "i4"),  # 1: it tells the receiver nothing new of its unit; only known where payload is computed
+        (
+            "entropy",
+            "i2",
+        ),  # from which the sender made its hash, echoed by the acknowledgement; NONE where it says none
+        ("stale", "i2"),  # 1: it tells the receiver nothing new of its unit; only known where payload is computed
         ("rank", "i8"),  # at a port that sends by priority or rank: the smallest one leaves first
     ],
     align=True,

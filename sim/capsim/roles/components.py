@@ -200,6 +200,7 @@ class Marking(Component):
     role = "marking"
 
     mark: Hook | None = None
+    learn: Hook | None = None  # what acknowledgements and timeouts say of the hashes
 
 
 @dataclass(frozen=True, kw_only=True)

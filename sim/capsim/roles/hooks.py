@@ -31,15 +31,18 @@ Argument          What it is
 What happens at an end host::
 
     open, then send until it returns 0                                  when a subflow is opened
-    on_ack, react, then send until 0        at the sender, when an ACK or SYN-ACK has come
-    on_timeout, react, then send until 0    at the sender, when ``sub.timer_ps`` is reached
+    on_ack, learn, react, send until 0      at the sender, when an ACK or SYN-ACK has come
+    on_timeout, learn, react, send until 0  at the sender, when ``sub.timer_ps`` is reached
     on_data                                 at the receiver, when DATA or a SYN has come
     on_receive_timer                        at the receiver, when ``sub.receive_wake_ps`` is reached
+
+`learn` is given the acknowledgement; its ``packet.entropy`` is that of the packet that it answers, as `mark` wrote it.
+At a timeout it is given a packet that says nothing, not even that.
 
 Of a packet that a port has trimmed only the header comes. One with data goes to `on_data` at once, past the layer, if
 the transport says that it `reads_headers`; all others end there.
 
-and, with a layer: each packet that `send` filled in is given to `accept`. It is then sent (PASS), kept by the layer
+With a layer: each packet that `send` filled in is given to `accept`. It is then sent (PASS), kept by the layer
 (KEEP), or sent with packets of the layer right behind it (FOLLOW: `emit` is called at once). When `send` has returned 0
 (unless the layer says by ``emits_unasked`` that this is in vain), and when ``sub.send_wake_ps`` is reached, `emit` is
 called until it returns 0. At the receiver a packet is given to `collect`: the layer has taken what it needs of it
@@ -159,6 +162,7 @@ HOOKS = {
     "mark": _signature(
         "marking", "params own flow sub packet u0", "the hash of the packet's addresses and port numbers"
     ),
+    "learn": _signature("marking", "params own flow sub packet signals now_ps", "0"),
     "choose": _signature("balancer", "params own switch sub packet ports candidates now_ps u0", "index of a candidate"),
     "see": _signature("balancer", "params own switch sub packet port now_ps", "0"),
     "admit": _signature(

@@ -18,6 +18,7 @@ def take_packet(w: Any) -> int:
     counters.free_count -= 1
     counters.in_flight += 1
     packet.label = NONE
+    packet.entropy = NONE
     return number
 
 

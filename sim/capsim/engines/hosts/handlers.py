@@ -16,7 +16,6 @@ from capsim.engines.hosts.primitives import (
     flow_at,
     int_at,
     observe,
-    on_timeout,
     packet_at,
     stack_at,
     sub_at,
@@ -30,7 +29,7 @@ from capsim.engines.hosts.receivers import (
     deliver_to_transport,
     deliver_waiting,
 )
-from capsim.engines.hosts.senders import acknowledge, finish_sending, heed, notify, open_subflow, pump, push_layer
+from capsim.engines.hosts.senders import acknowledge, expire, finish_sending, notify, open_subflow, pump, push_layer
 from capsim.engines.hosts.subflows import prepare_stream
 from capsim.records import ACK, NONE, SYN_ACK, TRIMMED
 from capsim.roles.hooks import JOINED
@@ -78,9 +77,7 @@ def manage(w: Any, f: int, now_ps: int) -> None:
 def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
     """Act on a deadline of a subflow or of a flow, or on the end of work of a host."""
     if kind == TIMEOUT:
-        heed(w, number, on_timeout(w, number, now_ps), now_ps)
-        pump(w, number, now_ps)
-        finish_sending(w, number, now_ps)
+        expire(w, number, now_ps)
     elif kind == SEND_WAKE:
         if stack_at(w.stacks, sub_at(w.subs, number).stack).emit != 0:
             push_layer(w, number, now_ps)

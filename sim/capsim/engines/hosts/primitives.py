@@ -176,4 +176,4 @@ open_, send, on_data, on_ack, on_timeout, on_receive_timer = (_call[name] for na
 react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
 accept, combine, emit, collect, release = (_call[name] for name in hooks_of("layer")[:5])
 recover, resume, observe, encodes, decodes = (_call[name] for name in hooks_of("layer")[5:])
-mark, choose, see, rank = (_call[name] for name in ("mark", *hooks_of("balancer"), "rank"))
+mark, learn, choose, see, rank = (_call[name] for name in (*hooks_of("marking"), *hooks_of("balancer"), "rank"))

@@ -11,10 +11,12 @@ from capsim.engines.hosts.primitives import (
     encodes,
     flow_at,
     free_packet,
+    learn,
     mark,
     new_subflow,
     note,
     on_ack,
+    on_timeout,
     open_,
     packet_at,
     react,
@@ -164,9 +166,23 @@ def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
     """Deliver an acknowledgement to the sender, and send what it allows."""
     judge(w, s, number)
     signals = on_ack(w, s, number, now_ps)
+    if stack_at(w.stacks, sub_at(w.subs, s).stack).learn != 0:
+        learn(w, s, number, signals, now_ps)
     if sub_at(w.subs, s).shared:
         signals |= data_acknowledged(w, s, number, now_ps)
     free_packet(w, number)
+    heed(w, s, signals, now_ps)
+    pump(w, s, now_ps)
+    finish_sending(w, s, now_ps)
+
+
+def expire(w: Any, s: int, now_ps: int) -> None:
+    """Let the retransmission timer of a subflow fire, and send what follows."""
+    signals = on_timeout(w, s, now_ps)
+    if stack_at(w.stacks, sub_at(w.subs, s).stack).learn != 0:
+        number = take_packet(w)
+        learn(w, s, number, signals, now_ps)
+        free_packet(w, number)
     heed(w, s, signals, now_ps)
     pump(w, s, now_ps)
     finish_sending(w, s, now_ps)
