@@ -99,6 +99,7 @@ def test_a_header_makes_its_segment_lost_at_once_and_the_window_smaller_once():
     sender = Sender("rack")
     assert sender.ack(0, at_us=100, flags=RETRANSMITTED, trimmed=4) == [4]
     assert (sender.cwnd, sender.ssthresh, sender.sub.dup_acks_received) == (5, 5, 0)
+    assert (sender.sub.in_doubt, sender.sub.in_recovery) == (0, 1)  # certain: a header has come
     assert sender.ack(0, at_us=100, flags=RETRANSMITTED, trimmed=5) == []
     assert (sender.cwnd, sender.own("transport").missing_packets, sender.sub.fast_retransmits) == (5, 1, 1)
     sender.ack(0, at_us=150, rtt_us=150, flags=RETRANSMITTED, trimmed=4)  # of the first copy once more

@@ -102,7 +102,7 @@ OPENED = 128  # the handshake is over
 COMPLETE = 256  # the receiver has the whole stream
 DATA_ACKED = 512  # new data of a shared stream are acknowledged
 JOINED = 1024  # the subflows that `note` asked for are being opened
-REPAIRED = 2048  # the loss that LOST tells of is repaired already: no retransmission follows it
+CERTAIN = 2048  # the loss that LOST tells of is no guess: what follows it cannot be in vain
 
 
 @dataclass(frozen=True)

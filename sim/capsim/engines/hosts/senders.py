@@ -43,7 +43,7 @@ from capsim.engines.hosts.subflows import (
     put_data,
 )
 from capsim.records import CLOSED, CODED, DATA, ESTABLISHED, NONE
-from capsim.roles.hooks import EXPIRED, FOLLOW, KEEP, LOST, OPENED, PASS, REPAIRED
+from capsim.roles.hooks import CERTAIN, EXPIRED, FOLLOW, KEEP, LOST, OPENED, PASS
 
 
 def open_subflow(w: Any, f: int, now_ps: int) -> None:
@@ -133,7 +133,7 @@ def heed(w: Any, s: int, signals: int, now_ps: int) -> None:
     if signals == 0:
         return
     sub = sub_at(w.subs, s)
-    if signals & (LOST | EXPIRED) and not signals & REPAIRED:
+    if signals & (LOST | EXPIRED) and not signals & CERTAIN:
         sub.in_doubt = 1
     if signals & OPENED:
         sub.established_ps = now_ps

@@ -57,7 +57,7 @@ from capsim.protocols.transports.tcp import (
 )
 from capsim.records import ACK, ESTABLISHED, MISSING, NONE, RESENT, RETRANSMITTED, SACKED, SYN_SENT
 from capsim.roles.components import Transport
-from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST, REPAIRED
+from capsim.roles.hooks import ACKED, CERTAIN, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST
 
 PERSIST = 16  # recoveries without a duplicate after which the reordering window is narrow again (6.2, step 4)
 
@@ -98,8 +98,11 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
     signals |= _end_probe(params, own, sub, packet, before, now_ps)
     adapt_window(memory, sub, own.packet.duplicate, recovering and sub.una > sub.recover)
     told = only_header(own, sub, ring, packet)
-    if sub.una < sub.next_segment and _find_lost(params, own, sub, ring, told, now_ps):
-        signals = (signals | LOST) & ~REPAIRED
+    lost = 0
+    if sub.una < sub.next_segment:
+        lost = _find_lost(params, own, sub, ring, told, now_ps)
+    if lost:
+        signals = (signals & ~CERTAIN) | lost
     _plan(params, memory, sub, signals & ACKED, now_ps)
     return signals
 
@@ -210,20 +213,16 @@ def _find_lost(params: Any, own: Any, sub: Any, ring: Any, told: int, now_ps: in
     Segments sent once were sent in their order, so those from `checked` on, none of which was sent again, were sent
     after the newest one.
     """
-    memory = own.subflow
+    memory, guessed = own.subflow, 0
     memory.window_ps = reordering_window_ps(memory, sub)
     memory.checked = max(memory.checked, sub.una)
     while memory.checked < sub.next_segment and not sent_after(
         own.segments[memory.checked & sub.ring_mask].sent_ps, memory.checked, memory.xmit_ps, memory.newest
     ):
         memory.checked += 1
-    found, again, look_ps = 0, 0, NONE
+    again, look_ps = 0, NONE
     if told != NONE:
-        found = 1
-        sent_ps = own.segments[told & sub.ring_mask].sent_ps
-        if holds(sub, ring, told, RESENT) and sent_ps >= memory.reduced_ps:
-            again = 1
-        _miss(memory, sub, ring, told)
+        again = _miss(own, sub, ring, told)
     for segment in range(sub.una, memory.checked):
         flags = ring[segment & sub.ring_mask]
         if flags & (SACKED | MISSING):
@@ -234,22 +233,23 @@ def _find_lost(params: Any, own: Any, sub: Any, ring: Any, told: int, now_ps: in
             if due_ps > now_ps:
                 look_ps = max(look_ps, due_ps)
             else:
-                _miss(memory, sub, ring, segment)
-                found = 1
-                if flags & RESENT and sent_ps >= memory.reduced_ps:
-                    again = 1
+                guessed = 1
+                again |= _miss(own, sub, ring, segment)
     memory.look_at_ps = look_ps
-    if found and (sub.una > sub.recover or again):
-        return _enter_recovery(params, memory, sub, now_ps)
+    if again or ((guessed or told != NONE) and sub.una > sub.recover):
+        _enter_recovery(params, memory, sub, now_ps)
+        return LOST if guessed else LOST | CERTAIN
     return 0
 
 
 @inlined
-def _miss(memory: Any, sub: Any, ring: Any, segment: int) -> None:
-    """Count a segment as lost."""
-    ring[segment & sub.ring_mask] |= MISSING
+def _miss(own: Any, sub: Any, ring: Any, segment: int) -> int:
+    """Count a segment as lost; return 1 if it was a retransmission sent since the window was reduced."""
+    memory, flags = own.subflow, ring[segment & sub.ring_mask]
+    ring[segment & sub.ring_mask] = flags | MISSING
     memory.missing_packets += 1
     memory.first_missing = min(memory.first_missing, segment)
+    return int(flags & RESENT != 0 and own.segments[segment & sub.ring_mask].sent_ps >= memory.reduced_ps)
 
 
 @inlined
@@ -262,14 +262,13 @@ def _note_loss(params: Any, memory: Any, sub: Any, now_ps: int) -> None:
 
 
 @inlined
-def _enter_recovery(params: Any, memory: Any, sub: Any, now_ps: int) -> int:
+def _enter_recovery(params: Any, memory: Any, sub: Any, now_ps: int) -> None:
     """Reduce the window, once for what was lost of it, and let a lost segment leave at once."""
     _note_loss(params, memory, sub, now_ps)
     sub.fast_retransmits += not sub.in_recovery
     sub.recover = sub.high - 1
     sub.in_recovery = 1
     sub.resend = 1
-    return LOST
 
 
 @inlined
@@ -286,7 +285,7 @@ def _end_probe(params: Any, own: Any, sub: Any, packet: Any, before: int, now_ps
         memory.probe_end = NONE
     elif packet.ack > memory.probe_end:
         _note_loss(params, memory, sub, now_ps)
-        return LOST | REPAIRED
+        return LOST | CERTAIN
     return 0
 
 
@@ -424,7 +423,7 @@ def _expire(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
         if not holds(sub, ring, segment, SACKED | MISSING):
             lost_ps = own.segments[segment & sub.ring_mask].sent_ps + memory.rtt_ps + memory.window_ps
             if segment == sub.una or lost_ps <= now_ps:
-                _miss(memory, sub, ring, segment)
+                _miss(own, sub, ring, segment)
     sub.timed_out = sub.una
     sub.recover = sub.high - 1
     sub.in_recovery = 0
