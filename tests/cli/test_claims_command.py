@@ -77,6 +77,19 @@ def test_a_claim_that_no_study_decides_says_what_does(name, told, capsys):
     assert all(words in text for words in told)
 
 
+def test_a_claim_says_what_would_decide_it_and_the_cause_where_it_is_known(capsys):
+    """The command for an open claim exists, and asks for the seeds that it names."""
+    waiting = next(row for row in ROWS.values() if row.entry.takes_seeds and row.entry.next_seeds)
+    text = in_one_line(printed(f"claims {waiting.claim.id}", capsys))
+    command = f"capsmodel study {waiting.claim.id} --seeds {waiting.entry.takes_seeds}"
+    assert f"To decide it: about {waiting.entry.takes_seeds} seeds" in text
+    assert f"scatter as these: {command}" in text
+    *_, arguments, _ = app.parse_args(command.split()[1:], exit_on_error=False, print_error=False)
+    assert arguments.arguments["seeds"] == waiting.entry.takes_seeds
+    known = next(row for row in ROWS.values() if row.claim.cause)
+    assert f"Cause: {in_one_line(known.claim.cause)}." in in_one_line(printed(f"claims {known.claim.id}", capsys))
+
+
 def test_a_claim_is_the_same_row_in_json_as_in_the_list(capsys):
     (one,) = json.loads(printed("claims caps-f17a-rps --json", capsys))
     listed = {row["id"]: row for row in json.loads(printed("claims --paper caps --all --json", capsys))}
