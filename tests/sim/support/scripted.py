@@ -61,9 +61,9 @@ class Hosts(Records):
         """Leave the timer of a flow to the test."""
 
     def arriving(self, s: int, **values: Any) -> Any:
-        """Return a packet of subflow `s` that is about to be delivered."""
+        """Return a packet of subflow `s` that is about to be delivered; flags that are not given are 0."""
         packet = self.packets[self.take_packet()]
-        _set(packet, values | {"sub": s})
+        _set(packet, {"flags": 0} | values | {"sub": s})
         return packet
 
 
