@@ -32,9 +32,10 @@ PORT = np.dtype(
         ("max_queue_bytes", "i8"),
         # Time integral of queue_packets, summed over packets; the same weighted with bytes (`queue_counts`)
         ("sojourn_ps", "i8"),
-        ("sojourn_words", "i8"),
         ("sojourn_bytes_ns", "i8"),
-        ("sojourn_bytes_words", "i8"),
+        ("sojourn_words", "i4"),
+        ("sojourn_bytes_words", "i4"),
+        ("data_bytes", "i8"),  # where headers are sent first: of packets with data, as part of queue_bytes
         ("service", "i4"),  # by priority or rank: the packet being sent
         ("wait_head", "i4"),  # likewise: waiting packets, the best first, equal ones in order of arrival
         ("wait_tail", "i4"),
@@ -43,18 +44,16 @@ PORT = np.dtype(
         ("loss_prob", "f8"),  # of the next packet to cross the link; where losses come in runs, the last one decides
         # -- less often
         ("rate_bps", "i8"),
-        ("packets_dropped", "i8"),
+        ("packets_dropped", "i4"),
+        ("packets_marked", "i4"),
+        ("packets_lost", "i4"),  # of those that crossed the link
+        ("packets_trimmed", "i4"),
         ("bytes_dropped", "i8"),
-        ("packets_marked", "i8"),
-        ("packets_lost", "i8"),  # of those that crossed the link
         ("bytes_lost", "i8"),
+        ("bytes_trimmed", "i8"),  # what was cut off
         ("stream", "i8"),  # key of the uniform numbers that decide which
         ("layer", "i4"),
         ("from_node", "i4"),  # four cache lines
-        ("data_bytes", "i8"),  # where headers are sent first: of packets with data, as part of queue_bytes
-        ("packets_trimmed", "i8"),
-        ("bytes_trimmed", "i8"),  # what was cut off
-        ("unused", "(5,)i8"),  # five cache lines
     ],
     align=True,
 )

@@ -32,6 +32,7 @@ SUMMED = (
     "packets_dropped",
     "packets_marked",
 )
+_COUNTED = ("packets_dropped", "packets_lost", "packets_marked", "packets_trimmed")  # in 32 bits by a port
 Columns = dict[str, Any]
 KINDS = ("data", "ack", "syn", "syn-ack", "coded", "handshake-ack")
 EVENTS = ("enqueued", "dropped", "arrived", "trimmed")
@@ -168,6 +169,7 @@ def ports_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
         "utilisation": _wire_bits(ports, setup) / ports["rate_bps"] * (PS_PER_S / duration_ps),
     }
     columns |= _measured_ports(raw, setup)
+    columns |= {name: ports[name].astype(np.int64) for name in _COUNTED}
     columns |= {name: ports[name] for name in schema.PORTS if name not in columns}
     return ordered(columns, schema.PORTS)
 
@@ -185,7 +187,7 @@ def _measured_ports(raw: RawRecords, setup: Setup) -> Columns:
     bits = _wire_bits(ports, setup) - _wire_bits(before, setup)
     counted = ("packets_in", "packets_dropped")
     return {
-        **{f"measured_{name}": ports[name] - before[name] for name in counted},
+        **{f"measured_{name}": (ports[name] - before[name]).astype(np.int64) for name in counted},
         "measured_mean_queue_packets": (sojourn_ps(ports) - sojourn_ps(before)) / duration_ps,
         "measured_utilisation": bits / ports["rate_bps"] * (PS_PER_S / duration_ps),
     }
