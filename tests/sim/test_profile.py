@@ -56,6 +56,7 @@ def test_what_is_filled_in_for_a_scheme():
         "balancer": {"gap_s": pytest.approx(145 * 332e-9)},
     }
     assert "queue" not in filled(HUNDRED, scheme("ecmp")).scenario.params
+    assert filled(HUNDRED, scheme("rps_trim")).scenario.params["queue"] == {"limit_bytes": 29 * 4150}
 
 
 @pytest.mark.parametrize("name", ["pfabric", "mmptcp_ns3", "cbr", "presto", "caps"])

@@ -13,6 +13,7 @@ base RTT                       of the longest shortest path: a packet forth, a f
 BDP                            rate of a host times base RTT, in whole packets
 ``fabric.buffer_packets``      5 BDP
 ``queue.threshold_packets``    K of the queue ``ecn``: max(15, 0.2 BDP), above the least of RFC 8257, C RTT / 7
+``queue.limit_bytes``          of the queue ``trim``: BDP (Ultra Ethernet); the default is 8 packets of 1500 bytes
 ``transport.max_window_bytes`` 2 (BDP + queue)
 ``transport.min_rto_s``        1 ms where it is longer
 ``balancer.gap_s``             of ``letflow`` and ``conga``: the time in which a full queue drains
@@ -180,6 +181,8 @@ def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
         found["transport.min_rto_s"] = _MIN_RTO_S
     if _has_param(scheme.queue, "threshold_packets"):
         found["queue.threshold_packets"] = sizes.threshold_packets
+    if _has_param(scheme.queue, "trim_bytes"):
+        found["queue.limit_bytes"] = sizes.bdp_packets * sizes.packet_bytes
     if _has_param(scheme.balancer, "gap_s"):
         found["balancer.gap_s"] = sizes.drain_s
     return found

@@ -28,8 +28,8 @@ class TrimParams:
     Parameters
     ----------
     limit_bytes : int
-        Data that a port of a switch takes, the packet in service included: 8 packets (NDP), or the bandwidth-delay
-        product (Ultra Ethernet).
+        Data that a port of a switch takes, the packet in service included: 8 packets of 1500 bytes (NDP), or the
+        bandwidth-delay product (Ultra Ethernet), which a profile sets.
     trim_bytes : int
         What is left of a trimmed packet, in bytes.
     headers_per_data : int
