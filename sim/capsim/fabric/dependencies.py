@@ -5,6 +5,7 @@ flow without any begins by itself. Rows may stand in any order, but no flow may 
 """
 
 from collections.abc import Callable, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Literal
 
 import numpy as np
@@ -45,7 +46,7 @@ def pairs_of(cells: Sequence[str], place: Callable[[int], str]) -> Int64:
     if not pairs:
         return NO_PAIRS
     found = np.unique(np.array(pairs, np.int64), axis=0)
-    _check_order(found, len(cells), place)
+    _check_order(found, place)
     return found
 
 
@@ -56,32 +57,20 @@ def _row(word: str, n_rows: int, place: str) -> int:
     return int(word)
 
 
-def _check_order(pairs: Int64, n_rows: int, place: Callable[[int], str]) -> None:
-    """Refuse flows that wait for each other: take away those that wait for none, until none is left."""
-    waits = np.bincount(pairs[:, 0], minlength=n_rows)
-    by_other = pairs[np.argsort(pairs[:, 1], kind="stable")]
-    first = np.searchsorted(by_other[:, 1], np.arange(n_rows + 1))
-    free = np.flatnonzero(waits == 0).tolist()
-    while free:
-        row = free.pop()
-        for other in by_other[first[row] : first[row + 1], 0].tolist():
-            waits[other] -= 1
-            if waits[other] == 0:
-                free.append(other)
-    if waits.any():
-        cycle = _cycle(pairs[(waits[pairs] > 0).all(axis=1)])
-        rows = ", ".join(map(str, cycle[:_SHOWN])) + (f", ... ({len(cycle)} rows)" if len(cycle) > _SHOWN else "")
-        through = "itself" if len(cycle) == 1 else f"itself through rows {rows}"
-        raise ParameterError(f"{place(cycle[0])}: {AFTER} lets the flow wait for {through}: leave one of them out")
+def _check_order(pairs: Int64, place: Callable[[int], str]) -> None:
+    """Refuse flows that wait for each other."""
+    order = TopologicalSorter[int]()
+    for row, other in pairs.tolist():
+        order.add(row, other)
+    try:
+        order.prepare()
+    except CycleError as error:
+        cycle = error.args[1][:0:-1]  # each waits for the next one, the last for the first
+        start = cycle.index(min(cycle))
+        raise ParameterError(_told(cycle[start:] + cycle[:start], place)) from None
 
 
-def _cycle(pairs: Int64) -> list[int]:
-    """Return the rows of one cycle among `pairs`, the least first; each flow of them waits for another one."""
-    waits_for = dict(pairs.tolist())
-    row, seen = min(waits_for), dict[int, None]()
-    while row not in seen:
-        seen[row] = None
-        row = waits_for[row]
-    rows = list(seen)[list(seen).index(row) :]
-    start = rows.index(min(rows))
-    return rows[start:] + rows[:start]
+def _told(cycle: Sequence[int], place: Callable[[int], str]) -> str:
+    rows = ", ".join(map(str, cycle[:_SHOWN])) + (f", ... ({len(cycle)} rows)" if len(cycle) > _SHOWN else "")
+    through = "itself" if len(cycle) == 1 else f"itself through rows {rows}"
+    return f"{place(cycle[0])}: {AFTER} lets the flow wait for {through}: leave one of them out"
