@@ -53,16 +53,20 @@ class Environment(simpy.Environment):
         self.transmissions += 1
         return self.transmissions
 
+    def let_happen(self, event: simpy.Event, time_ps: int, order: int) -> None:
+        """Schedule an event at a time; `order` is its place among others of that time."""
+        self.events += 1
+        heappush(self._queue, (time_ps, order, next(self._eid), event))  # type: ignore[misc]  # any int will do
+
 
 class At(simpy.Event):
     """An event at a given time, with the kind and entity that order it among others of that time."""
 
     def __init__(self, env: Environment, time_ps: int, kind: int, entity: int):
         # As simpy.Timeout does it: the event has a value from the beginning.
-        env.events += 1
         self.env, self.callbacks, self._ok, self._value = env, [], True, None
         order = priority(kind, entity, time_ps, env.tie_seed)
-        heappush(env._queue, (time_ps, order, next(env._eid), self))  # type: ignore[misc]  # any int will do
+        env.let_happen(self, time_ps, order)
 
     def then(self, action: Callable[..., Any], *args: Any) -> None:
         """Call `action` when the event happens."""
@@ -84,10 +88,8 @@ class Repeated(simpy.Event):
 
     def at(self, time_ps: int, transmission: int) -> None:
         """Let it happen at a time, for transmission number `transmission`, which is 0 where ties are hashed."""
-        env = self.env
-        env.events += 1
         order = in_turn(transmission) if transmission else self.priority(time_ps)
-        heappush(env._queue, (time_ps, order, next(env._eid), self))  # type: ignore[misc]  # any int will do
+        self.env.let_happen(self, time_ps, order)
 
 
 class Port:

@@ -67,10 +67,10 @@ def _check_order(pairs: Int64, place: Callable[[int], str]) -> None:
     except CycleError as error:
         cycle = error.args[1][:0:-1]  # each waits for the next one, the last for the first
         start = cycle.index(min(cycle))
-        raise ParameterError(_told(cycle[start:] + cycle[:start], place)) from None
+        raise ParameterError(_cycle_text(cycle[start:] + cycle[:start], place)) from None
 
 
-def _told(cycle: Sequence[int], place: Callable[[int], str]) -> str:
+def _cycle_text(cycle: Sequence[int], place: Callable[[int], str]) -> str:
     rows = ", ".join(map(str, cycle[:_SHOWN])) + (f", ... ({len(cycle)} rows)" if len(cycle) > _SHOWN else "")
     through = "itself" if len(cycle) == 1 else f"itself through rows {rows}"
     return f"{place(cycle[0])}: {AFTER} lets the flow wait for {through}: leave one of them out"
