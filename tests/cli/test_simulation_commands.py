@@ -295,20 +295,26 @@ def test_bad_input_is_one_line_and_status_2(command: str, named: str, capsys: py
     assert named in err
 
 
+HEAD = "src,dst,bytes,start_s\n"
+
+
 @pytest.mark.parametrize(
-    ("rows", "named"),
+    ("name", "text", "named"),
     [
-        ("0,0,10,0", "flows.csv line 2: src = dst = 0, but a flow needs two hosts"),
-        ("0,1,-5,0", "flows.csv line 2: bytes: '-5' is not a size"),
-        ("0,1,10,0\n0,9,10,0", "flows.csv line 3: dst = 9, but hosts are numbered 0 to 3"),
-        ("0,1,10,later", "flows.csv line 2: start_s: 'later' is not a time"),
+        ("flows.csv", f"{HEAD}0,0,10,0", "flows.csv line 2: src = dst = 0, but a flow needs two hosts"),
+        ("flows.csv", f"{HEAD}0,1,-5,0", "flows.csv line 2: bytes: '-5' is not a size"),
+        ("flows.csv", f"{HEAD}0,1,10,0\n0,9,10,0", "flows.csv line 3: dst = 9, but hosts are numbered 0 to 3"),
+        ("flows.csv", f"{HEAD}0,1,10,later", "flows.csv line 2: start_s: 'later' is not a time"),
+        ("m.cm", "0->1 start 0 size 2MB", "m.cm line 1: size: '2MB' is no whole number"),
+        ("m.cm", "0->1 start 0 size 5\n0->9 start 0 size 5", "m.cm line 2: dst = 9, but hosts are numbered 0 to 3"),
+        ("m.cm", "\udcfc", "m.cm is no UTF-8 text"),
     ],
 )
 def test_a_bad_flow_is_named_by_its_line(
-    rows: str, named: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    name: str, text: str, named: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    file = tmp_path / "flows.csv"
-    file.write_text(f"src,dst,bytes,start_s\n{rows}\n", encoding="utf-8")
+    file = tmp_path / name
+    file.write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
     with pytest.raises(SystemExit) as raised:
         main(["simulate", "--fabric", "leaf-spine:2x2x2", "--flow-file", str(file)])
     err = capsys.readouterr().err

@@ -8,6 +8,7 @@ from refusals import outcome
 
 from capsim import Batch, Dumbbell, Result, Scenario, Topology, simulate
 from capsim.fabric.files import read_flow_csv, read_graph
+from capsim.scenario.connection_matrix import read_connection_matrix
 from capsmodel.experiments.results import merge
 from capsmodel.experiments.sweep import Task, measurement, one_by_one, run_sweep
 from capsmodel.workloads.files import read_flow_sizes
@@ -78,6 +79,31 @@ def test_a_list_of_flows(tmp_path_factory, where, noise):
     if found is not None:
         assert all(tuple(map(type, row)) == (int, int, int, float) for row in found.flows)
         assert all(len(cells) == len(found.flows) for cells in found.table.extra.values())
+
+
+MATRIX = b"""Nodes 3
+Connections 3
+Triggers 1
+0->1 id 1 start 0 size 20 send_done_trigger 1
+1->2 id 2 start 10 size 20 send_done_trigger 1
+2->0 trigger 1 size 9
+trigger id 1 barrier count 2
+"""
+NOISE = [b" ", b"\n", b"->", b"trigger 2", b"trigger id 9 oneshot", b"recv_done_trigger 2"]
+
+
+@given(
+    where=st.integers(0, len(MATRIX)),
+    cut=st.integers(0, 12),
+    noise=st.one_of(st.binary(max_size=20), st.sampled_from(NOISE)),
+)
+def test_a_connection_matrix(tmp_path_factory, where, cut, noise):
+    path = tmp_path_factory.mktemp("fuzz") / "m.cm"
+    path.write_bytes(MATRIX[:where] + noise + MATRIX[where + cut :])
+    found = outcome(lambda: read_connection_matrix(path))
+    if found is not None:
+        assert all(tuple(map(type, row)) == (int, int, int, float) for row in found.flows)
+        assert len(found.cells("after")) == len(found.flows)
 
 
 SIZES = b"size_kb;cdf\n# measured\n1;0.25\n2.5;0.5\n10MB;1\n"

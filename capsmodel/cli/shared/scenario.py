@@ -64,7 +64,8 @@ class ScenarioOptions:
         Number of Poisson flows (1000).
     flow_file
         CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
-        go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file.
+        go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file. Or a connection
+        matrix of htsim, FILE.cm.
     profile
         Defaults for hosts of 10, 25, 100 or 400 Gbps: rate, delay, packets, queues, window, minimum RTO, K and flowlet
         gap, as far as nothing else sets them. What it sets is printed.

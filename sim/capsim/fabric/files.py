@@ -21,7 +21,7 @@ from typing import Any
 
 from capsim.base import bounds, schema
 from capsim.base.bounds import shortened
-from capsim.fabric.dependencies import AFTER, pairs_of
+from capsim.fabric.dependencies import AFTER, AfterAt, pairs_of
 from capsim.fabric.flows import hosts_are
 from capsim.fabric.graph import Edge, Node, faults
 from capsim.fabric.listed import PATH
@@ -41,9 +41,10 @@ _ADVICE = "; the page 'Flows and topologies of other simulators' converts lists 
 
 @dataclass(frozen=True)
 class FlowFile:
-    """A list of flows as a file has it, in the order of its lines."""
+    """A list of flows in the order of the lines of a file, and where those that others wait for are complete."""
 
     table: Table
+    after_at: AfterAt | None = None
 
     @property
     def flows(self) -> list[tuple[int, int, int, float]]:
@@ -55,7 +56,8 @@ class FlowFile:
         columns = {"columns": self.table.extra} if self.table.extra else {}
         cells = {column.name: self.cells(column.name) for column in CELLS}
         given = {name: texts for name, texts in cells.items() if any(texts)}
-        return {"kind": "list", "flows": self.flows} | given | columns
+        where = {"after_at": self.after_at} if self.after_at else {}
+        return {"kind": "list", "flows": self.flows} | given | where | columns
 
     def cells(self, name: str) -> list[str]:
         """Return the texts of a column, which may be missing."""

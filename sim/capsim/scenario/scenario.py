@@ -23,6 +23,7 @@ from capsim.fabric.files import FlowFile, read_flow_csv, read_graph
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic, check_workloads
 from capsim.roles.scheme_files import in_folder
+from capsim.scenario.connection_matrix import SUFFIX, read_connection_matrix
 from capsmodel._files import read_text
 from capsmodel.checks import ParameterError, one_number, positive, require
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
@@ -319,7 +320,7 @@ def _with_files(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
     if entry.get("kind") == "csv":
         known = {"kind", "file"} <= set(entry) <= {"kind", "file", *_BESIDE_FILE}
         require(known, "traffic: a csv entry has the keys kind and file, perhaps stack and after_at, nothing else")
-        lists.append(read_flow_csv(folder / str(entry["file"])))
+        lists.append(_flow_file(folder / str(entry["file"])))
         return lists[-1].entry() | {key: entry[key] for key in _BESIDE_FILE if key in entry}
     name, times = entry.get("workload"), entry.get("times", 1)
     if not isinstance(name, str) or not (is_size_file(name) or "times" in entry):
@@ -327,6 +328,10 @@ def _with_files(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
     factor = one_number(positive, "traffic: times", times)
     points = _size_points(read_flow_sizes(folder / name), factor) if is_size_file(name) else _known_sizes(name, factor)
     return {key: value for key, value in entry.items() if key not in ("workload", "times")} | {"flow_bytes_cdf": points}
+
+
+def _flow_file(path: Path) -> FlowFile:
+    return read_connection_matrix(path) if path.suffix == SUFFIX else read_flow_csv(path)
 
 
 @cache
