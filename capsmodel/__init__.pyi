@@ -7,6 +7,7 @@ from capsmodel.coding.decoding import (
     decode_prob_paths,
     log_decode_prob,
 )
+from capsmodel.coding.messages import coding_pays_from, mean_message_s, message_late_prob
 from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
 from capsmodel.coding.paths.delays import PathDelay
 from capsmodel.coding.paths.estimates import (
@@ -61,6 +62,7 @@ __all__ = [
     "__version__",
     "break_even_round_trip_s",
     "buffering_delay_s",
+    "coding_pays_from",
     "connection_loss_prob",
     "decode_failure_prob",
     "decode_failure_prob_paths",
@@ -82,8 +84,10 @@ __all__ = [
     "log_decode_prob",
     "mean_fct",
     "mean_fct_long",
+    "mean_message_s",
     "mean_retransmissions",
     "measured_failure_prob",
+    "message_late_prob",
     "mg1_mean_wait",
     "mg1_wait_prob",
     "mg1_wait_quantile",
