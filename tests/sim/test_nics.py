@@ -205,11 +205,16 @@ def is_alone(chosen):
     return not any(hasattr(stack.sharing.params, "subflows") for stack in chosen.stacks)
 
 
+def in_order(name):
+    """Return a scheme whose hosts send in order of arrival."""
+    return scheme(name).with_nic(NICS["fifo"])
+
+
 @pytest.mark.parametrize("name", [name for name, one in schemes().items() if is_alone(one)])
 def test_a_flow_alone_is_served_in_order_of_arrival(name):
     kind, _ = BUSY["leaf-spine"]
     flows = flow_list([(0, 8, 300_000, 0.0), (4, 2, 50_000, 50_000.0)])
-    fifo, turns = (run(setup_of(kind, flows, each)) for each in (name, in_turns(name)))
+    fifo, turns = (run(setup_of(kind, flows, each)) for each in (in_order(name), in_turns(name)))
     assert_same_trace(fifo, turns)
 
 
@@ -217,7 +222,7 @@ def test_a_flow_alone_is_served_in_order_of_arrival(name):
 def test_one_turn_for_all_is_order_of_arrival(name):
     """The limit of long turns, trace for trace; so a departure at each NIC changes nothing either."""
     kind, flows = FEW["leaf-spine"]
-    fifo, turns = (run(setup_of(kind, flows, each)) for each in (name, in_turns(name, quantum_bytes=2**30)))
+    fifo, turns = (run(setup_of(kind, flows, each)) for each in (in_order(name), in_turns(name, quantum_bytes=2**30)))
     assert_same_trace(fifo, turns)
 
 

@@ -57,6 +57,7 @@ def test_what_is_filled_in_for_a_scheme():
     }
     assert "queue" not in filled(HUNDRED, scheme("ecmp")).scenario.params
     assert filled(HUNDRED, scheme("rps_trim")).scenario.params["queue"] == {"limit_bytes": 29 * 4150}
+    assert filled(HUNDRED, scheme("ndp")).scenario.params["transport"]["initial_window_packets"] == 29
 
 
 @pytest.mark.parametrize("name", ["pfabric", "mmptcp_ns3", "cbr", "presto", "caps"])
@@ -123,6 +124,7 @@ def test_comparisons_and_studies_fill_it_in_for_each_scheme(tmp_path):
     [
         ("dctcp", "minimum RTO 200 ms, window 1 MB below rate x RTT, K = 20 packets; profile 100g fits"),
         ("letflow", "minimum RTO 200 ms, window 1 MB below rate x RTT, flowlet gap 500 us; profile 100g fits"),
+        ("ndp", "window 1 MB below rate x RTT, first window of 30 packets below rate x RTT; profile 100g fits"),
     ],
 )
 def test_defaults_of_1_gbps_at_faster_links_are_told_in_one_line(name, told):

@@ -97,7 +97,7 @@ def initial_state(setup: Setup) -> State:
         waits=_waits(setup),
         dependents=setup.flows.dependents,
         subs=np.zeros(0, records.SUBFLOW),
-        own=own_memory(setup.stacks, scheme, fabric, flow_stack=flows["stack"], **sizes),
+        own=own_memory(setup.stacks, scheme, fabric, link_bytes=setup.link_bytes, flow_stack=flows["stack"], **sizes),
         rings=np.zeros(0, np.uint8),
         maps=np.zeros(0, np.int32),
         data=np.zeros(0, np.int32),

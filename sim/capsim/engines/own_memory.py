@@ -1,6 +1,6 @@
 """The parameters of a component as the record that its hooks read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from enum import IntEnum
 from typing import Any
@@ -73,7 +73,14 @@ class OwnMemory:
 
 
 def own_memory(
-    stacks: Sequence[Stack], scheme: Scheme, fabric: Fabric, *, flow_stack: Table, most_paths: int, n_sets: int
+    stacks: Sequence[Stack],
+    scheme: Scheme,
+    fabric: Fabric,
+    *,
+    link_bytes: int,
+    flow_stack: Table,
+    most_paths: int,
+    n_sets: int,
 ) -> OwnMemory:
     """Return the memory with its first values; pools are empty.
 
@@ -85,6 +92,8 @@ def own_memory(
         Its balancer, queue and NIC.
     fabric : Fabric
         Counts of switches, leaves, ports.
+    link_bytes : int
+        What links add to each packet, in bytes.
     flow_stack : ndarray of int
         Over flows: number of the stack.
     most_paths : int
@@ -114,7 +123,17 @@ def own_memory(
     tables["flow"] = flow.table(len(flow_stack))
     if flow.row_bytes:
         tables["flow"].reshape(-1, flow.row_bytes)[:] = np.stack(flow.rows)[flow_stack]
-    return OwnMemory(layouts, tables)
+    memory = OwnMemory(layouts, tables)
+    _fill_in_links(memory, stacks, {"rate_bps": fabric.rate_bps[fabric.host_port], "link_bytes": link_bytes})
+    return memory
+
+
+def _fill_in_links(memory: OwnMemory, stacks: Sequence[Stack], known: Mapping[str, Any]) -> None:
+    """Fill in the fields per host that begin as what is known of the host's link."""
+    for index, role in memory.layouts["host"].records:
+        for name, _, *first in getattr(stacks[index], role).own_fields.get("host", ()):
+            if first and isinstance(first[0], str):
+                memory.records("host", (index, role))[name] = known[first[0]]
 
 
 def _host_layouts(stacks: Sequence[Stack], scheme: Scheme) -> dict[str, Layout]:

@@ -94,8 +94,8 @@ class Component:
 class Transport(Component):
     """What one subflow sends, acknowledges and repairs; its parameters are :class:`SegmentParams` or more.
 
-    One that puts acknowledgements off has `on_receive_timer`, and parameters with an attribute ``receive_timer`` that
-    says whether it does.
+    One that puts acknowledgements off, or paces what it asks for, has `on_receive_timer`, and parameters with an
+    attribute ``receive_timer`` that says whether it does.
     """
 
     role = "transport"

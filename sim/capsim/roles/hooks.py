@@ -128,7 +128,7 @@ HOOKS = {
     "on_data": _signature("transport", _PACKET, "1: `packet` is the reply"),
     "on_ack": _signature("transport", _PACKET, "signals"),
     "on_timeout": _signature("transport", "params own sub ring now_ps", "signals"),
-    "on_receive_timer": _signature("transport", _PACKET, "1: `packet` is an acknowledgement that was put off"),
+    "on_receive_timer": _signature("transport", _PACKET, "1: `packet` is an acknowledgement that leaves now"),
     "react": _signature("congestion", "params own flow sub subs signals now_ps", "0"),
     "begin": _signature(
         "sharing", "params own flow now_ps", "how many subflows to open now; ``flow.to_open`` more at ``flow.wake_ps``"

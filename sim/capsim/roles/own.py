@@ -7,7 +7,7 @@ Scope       One record per                                 For
 =========== ============================================== =====================================================
 subflow     subflow                                        scoreboards, counters of congestion control, encoders
 flow        flow                                           a scheduler's turn
-host        host                                           a shared estimator
+host        host                                           a shared estimator, a pacer of all its flows
 unit        coding unit                                    what sender and receiver know of it
 segment     place of a subflow's ring                      when its segment was sent
 packet      packet                                         options in its header; what nobody wrote says nothing
@@ -28,8 +28,11 @@ records of all candidates in their order, ``own.ports`` those of all ports by nu
 and for `see`, when the hook is given a packet. `see` has ``own.port``, that of the port chosen, and ``own.back`` and
 ``own.back_paths``: the memory towards the leaf that the packet comes from.
 
+A transport has memory per host at the receiver only: in `on_data` and `on_receive_timer`, that of the receiving host.
+
 A field is a name, a type and, if it does not begin as 0, its first value: ``("alpha", "f8", 1.0)``. The length of an
-array may be the name of a parameter: ``("last_ps", "(table_entries,)i8")``.
+array may be the name of a parameter: ``("last_ps", "(table_entries,)i8")``. A field per host may begin as what is known
+of the host's link, by its name in `LINK`: ``("rate_bps", "i8", "rate_bps")``.
 """
 
 from collections import namedtuple
@@ -41,16 +44,17 @@ import numpy as np
 from capsim.roles.hooks import HOOKS, NETWORK_ROLES
 from capsmodel.checks import ParameterError, require
 
-Field = tuple[str, str] | tuple[str, str, float]
+Field = tuple[str, str] | tuple[str, str, float] | tuple[str, str, str]
 Memory = Mapping[str, Sequence[Field]]
 Table = np.ndarray[Any, Any]
 
 TYPES = ("i8", "i4", "u1", "f8")  # a field is of one of these, or a fixed array of them: "(16,)i4"
+LINK = ("rate_bps", "link_bytes")  # the rate, and what the link adds to each packet
 HEADER: Any = {"names": [], "formats": [], "offsets": [], "itemsize": 8}  # a record without fields
 
 # What each role's hooks see, in this order; plural names are tables
 SCOPES = {
-    "transport": ("subflow", "segments"),
+    "transport": ("subflow", "host", "segments"),
     "congestion": ("subflow", "flow"),
     "sharing": ("flow",),
     "layer": ("subflow", "flow", "host", "units"),
@@ -59,9 +63,12 @@ SCOPES = {
     "queue": ("port",),
     "nic": ("direction",),
 }
-# What some do not see: the receiver has no memory of the sending host, and what is not passed costs no time
+# What some do not see: hosts have no memory of the other end, and what is not passed costs no time
 _UNSEEN = {
-    "open": ("segments",),
+    "open": ("host", "segments"),
+    "send": ("host",),
+    "on_ack": ("host",),
+    "on_timeout": ("host",),
     "on_data": ("segments",),
     "on_receive_timer": ("segments",),
     "collect": ("host",),
@@ -118,6 +125,9 @@ def check_memory(component: str, role: str, memory: Memory) -> None:
             require(scope != "segment" or not first, f"{component}: segment.{field}: a place of a ring begins as 0")
             if kind.rpartition(")")[2] not in TYPES:
                 raise ParameterError(f"{component}: {scope}.{field} of type {kind!r}: types are {', '.join(TYPES)}")
+            named = bool(first) and isinstance(first[0], str)
+            known = f"only a field per host begins as one of {', '.join(LINK)}"
+            require(not named or (scope == "host" and first[0] in LINK), f"{component}: {scope}.{field}: {known}")
 
 
 def with_lengths(memory: Memory, params: Any) -> Memory:
@@ -144,7 +154,7 @@ def first_record(memory: Memory, scope: str) -> Table:
     packed = np.dtype([(name, kind) for name, kind, *_ in fields], align=True) if fields else np.dtype(HEADER)
     record = np.zeros(1, placed(packed, 0, -(-packed.itemsize // 8) * 8))
     for name, _, *first in fields:
-        record[name] = first[0] if first else 0
+        record[name] = first[0] if first and not isinstance(first[0], str) else 0  # what has a name is filled in later
     return record
 
 

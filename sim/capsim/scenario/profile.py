@@ -16,6 +16,7 @@ BDP                            rate of a host times base RTT, in whole packets
 ``queue.limit_bytes``          of the queue ``trim``: BDP (Ultra Ethernet); the default is 8 packets of 1500 bytes
 ``transport.max_window_bytes`` 2 (BDP + queue)
 ``transport.min_rto_s``        1 ms where it is longer
+``initial_window_packets``     of the transport ``ndp``, whose first window leaves at once: BDP
 ``balancer.gap_s``             of ``letflow`` and ``conga``: the time in which a full queue drains
 ============================== =====================================================================================
 
@@ -177,6 +178,8 @@ def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
         mss_bytes = sizes.packet_bytes - transport.params.header_bytes
         found["transport.mss_bytes"] = mss_bytes
         found["transport.max_window_bytes"] = sizes.window_packets * mss_bytes
+    if _has_param(transport, "pull_share"):
+        found["transport.initial_window_packets"] = sizes.bdp_packets
     if any(getattr(stack.transport.params, "min_rto_s", 0.0) > _MIN_RTO_S for stack in scheme.stacks):
         found["transport.min_rto_s"] = _MIN_RTO_S
     if _has_param(scheme.queue, "threshold_packets"):
@@ -252,11 +255,15 @@ def _old_defaults(scenario: Scenario, scheme: Scheme) -> Iterator[str]:
     transport = scheme.long.transport.params
     if getattr(transport, "min_rto_s", 0.0) == _OLD_RTO_S and not _has(scenario, "transport.min_rto_s"):
         yield f"minimum RTO {_OLD_RTO_S * 1e3:g} ms"
-    if scheme.long.transport.reliable and not _has(scenario, "transport.max_window_bytes"):
+    if scheme.long.transport.reliable:
         fabric = scenario.fabric.build(seed=scenario.seed)
         sizes = sizes_of(fabric, transport.mss_bytes + transport.header_bytes)
-        if transport.max_window_bytes < sizes.bdp_packets * transport.mss_bytes:
+        is_small = transport.max_window_bytes < sizes.bdp_packets * transport.mss_bytes
+        if is_small and not _has(scenario, "transport.max_window_bytes"):
             yield f"window {transport.max_window_bytes / 1e6:.3g} MB below rate x RTT"
+        begins = transport.initial_window_packets if hasattr(transport, "pull_share") else sizes.bdp_packets
+        if begins < sizes.bdp_packets and not _has(scenario, "transport.initial_window_packets"):
+            yield f"first window of {begins} packets below rate x RTT"
     if getattr(scheme.queue.params, "threshold_packets", 0) == _OLD_K and not _has(scenario, "queue.threshold_packets"):
         yield f"K = {_OLD_K} packets"
     if getattr(scheme.balancer.params, "gap_s", 0.0) == _OLD_GAP_S and not _has(scenario, "balancer.gap_s"):

@@ -69,7 +69,8 @@ _IDS = {  # what a caller is given to find its records
 
 
 def _host_scope(role: str, scope: str, flow: str) -> str:
-    index = {"subflow": "s", "flow": flow, "host": "sub.src", "packet": "number"}.get(scope, "")
+    host = "sub.dst" if role == "transport" else "sub.src"  # the receiver has it there, the sender elsewhere
+    index = {"subflow": "s", "flow": flow, "host": host, "packet": "number"}.get(scope, "")
     if scope == "units":
         return "units_of(w)"
     if scope == "segments":

@@ -114,6 +114,8 @@ def deliver_header(w: Any, s: int, number: int, now_ps: int) -> None:
         reply(w, s, number, now_ps)
     else:
         free_packet(w, number)
+    if stack_at(w.stacks, sub.stack).late_acks:
+        arm(w, s)
 
 
 def acknowledge_late(w: Any, s: int, now_ps: int) -> None:

@@ -1,0 +1,206 @@
+"""NDP (Handley et al. 2017): a window at the rate of the link at once, then one packet for each PULL of the receiver.
+
+============================ =========================================================== ==========================
+Event                        What follows                                                Source
+============================ =========================================================== ==========================
+start                        `initial_window_packets` leave at once, no handshake        NDP, section 3.2
+PULL                         one packet: the first of those of which only the header     the same; htsim,
+                             has come, else a new one; with nothing to send it is kept   ``pull_packets``
+NACK                         its packet is to be sent again, by a PULL                   the same
+ACK                          its packet has come; nothing is sent                        the same
+no answer for `rto_s`        the packet is sent again at once                            htsim, ``retransmit_packet``
+nothing more is heard        one packet is sent without a PULL                           none: see below
+============================ =========================================================== ==========================
+
+There is no congestion control: what leaves is what the receiver asks for, at the rate of its link
+(:mod:`~capsim.protocols.transports.ndp_receiver`). Headers tell what is missing, so that the timer is there for packets
+and headers that are lost. PULLs can be lost too; they are counted, so the next one makes up for them, but not for the
+last of a flow: where a sender waits for a PULL and has heard nothing for `rto_s`, it sends one packet without it.
+
+Headers that find no room in a switch are lost: they do not return to their sender, which htsim leaves out too unless it
+is asked for.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from capsim.base import bounds
+from capsim.base.inlined import inlined
+from capsim.protocols.transports.ndp_receiver import HOST, SUBFLOW, on_data, on_receive_timer
+from capsim.protocols.transports.tcp import advance, echoed_mark, holds, payload_bytes, send_segment
+from capsim.records import ESTABLISHED, MISSING, NONE, SACKED
+from capsim.roles.components import SegmentParams, Transport
+from capsim.roles.hooks import ACKED, EXPIRED
+
+
+@dataclass(frozen=True, kw_only=True)
+class NdpParams(SegmentParams):
+    """Parameters of NDP.
+
+    Parameters
+    ----------
+    ack_bytes : int
+        Size of an ACK, a NACK and a PULL, in bytes (htsim: 64).
+    initial_window_packets : int
+        Packets that leave at once (the paper: 30; htsim: 15). At least a bandwidth-delay product, or a flow alone does
+        not fill its link.
+    pull_share : float
+        Rate of what PULLs ask for, as a share of the link's rate: a little less, so that queues drain (htsim: 0.99).
+    rto_s : float
+        The timer, in seconds (htsim, before the first acknowledgement: 20 ms).
+    ecn : bool
+        Whether data packets are ECN-capable; marks are of use to the marking of packets alone.
+    mss_bytes, header_bytes, max_window_bytes : int
+        As in :class:`~capsim.roles.components.SegmentParams`.
+    """
+
+    ack_bytes: Annotated[int, bounds.PACKET_BYTES] = 64
+    initial_window_packets: Annotated[int, bounds.WINDOW_PACKETS] = 30
+    pull_share: Annotated[float, bounds.PULL_SHARE] = 0.99
+    rto_s: Annotated[float, bounds.RTO_S] = 0.02
+    ecn: bool = False
+
+    @property
+    def receive_timer(self) -> bool:
+        """Whether the receiver has a timer: for its PULLs."""
+        return True
+
+
+def open_(params: Any, own: Any, flow: Any, sub: Any, now_ps: int) -> int:
+    """Open a subflow, which may send its first window."""
+    sub.state = ESTABLISHED
+    sub.max_window_bytes = max(params.max_window_bytes, params.mss_bytes)
+    sub.cwnd_bytes = params.initial_window_packets * params.mss_bytes
+    sub.rto_ps = params.rto_ps
+    own.subflow.heard_ps = now_ps
+    return 0
+
+
+@inlined
+def first_missing(memory: Any, sub: Any, ring: Any) -> int:
+    """Return the first segment that is to be sent again."""
+    segment = max(memory.missing_from, sub.una)
+    while not holds(sub, ring, segment, MISSING):
+        segment += 1
+    return int(segment)
+
+
+def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+    """Send a packet of the first window, or one for a PULL: what is missing first."""
+    memory, segment = own.subflow, sub.high
+    is_pulled = memory.pulled > memory.spent
+    if sub.state != ESTABLISHED or not (is_pulled or memory.begun < params.initial_window_packets):
+        return 0
+    if is_pulled and memory.missing:
+        segment = first_missing(memory, sub, ring)
+        ring[segment & sub.ring_mask] &= ~MISSING
+        memory.missing -= 1
+        memory.missing_from = segment + 1
+        memory.spent += 1
+    else:
+        held = segment - sub.una
+        if held > sub.ring_mask or held * params.mss_bytes + payload_bytes(params, sub, segment) > sub.max_window_bytes:
+            return 0
+        if segment >= sub.end:
+            sub.ready = not sub.final
+            return 0
+        if memory.begun < params.initial_window_packets:
+            memory.begun += 1
+        else:
+            memory.spent += 1
+        sub.next_segment = segment + 1
+    own.segments[segment & sub.ring_mask].sent_ps = now_ps
+    return send_segment(params, sub, packet, segment, now_ps)
+
+
+@inlined
+def lose(memory: Any, sub: Any, ring: Any, segment: int) -> None:
+    """Note that a segment is to be sent again."""
+    ring[segment & sub.ring_mask] |= MISSING
+    memory.missing_from = min(memory.missing_from, segment) if memory.missing else segment
+    memory.missing += 1
+
+
+@inlined
+def find(memory: Any, sub: Any, ring: Any, segment: int) -> None:
+    """Note that a segment that was to be sent again has come."""
+    if holds(sub, ring, segment, MISSING):
+        ring[segment & sub.ring_mask] &= ~MISSING
+        memory.missing -= 1
+
+
+def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+    """Take an ACK, a NACK or a PULL, all of which say what has come in order and how many PULLs have left."""
+    memory, segment, signals = own.subflow, packet.segment, echoed_mark(packet)
+    memory.heard_ps = now_ps
+    if own.packet.pulls > memory.told:
+        memory.pulled += own.packet.pulls - memory.told
+        memory.told = own.packet.pulls
+    if packet.ack > sub.una:
+        for passed in range(sub.una, packet.ack):
+            find(memory, sub, ring, passed)
+        advance(params, sub, ring, packet.ack)
+        signals |= ACKED
+    if segment < sub.una or segment >= sub.high or holds(sub, ring, segment, SACKED):
+        return signals
+    if not own.packet.trimmed:
+        find(memory, sub, ring, segment)
+        ring[segment & sub.ring_mask] |= SACKED
+        sub.newly_acked_bytes = payload_bytes(params, sub, segment)
+        return signals | ACKED
+    is_last_copy = own.segments[segment & sub.ring_mask].sent_ps == packet.sent_ps
+    if is_last_copy and not holds(sub, ring, segment, MISSING):
+        lose(memory, sub, ring, segment)
+    return signals
+
+
+def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
+    """Send again at once what got no answer; ask nobody where no PULL has come. The timer stands for all of them."""
+    memory, expired = own.subflow, 0
+    sub.timer_ps = NONE
+    for segment in range(sub.una, sub.high):
+        if not holds(sub, ring, segment, SACKED | MISSING):
+            due_ps = own.segments[segment & sub.ring_mask].sent_ps + sub.rto_ps
+            if due_ps <= now_ps:
+                lose(memory, sub, ring, segment)
+                expired += 1
+            elif sub.timer_ps == NONE or due_ps < sub.timer_ps:
+                sub.timer_ps = due_ps
+    if expired == 0 and (memory.missing or (sub.una == sub.high and sub.high < sub.end)):
+        due_ps = memory.heard_ps + sub.rto_ps
+        if due_ps <= now_ps:
+            memory.heard_ps = now_ps
+            expired = 1
+        elif sub.timer_ps == NONE or due_ps < sub.timer_ps:
+            sub.timer_ps = due_ps
+    memory.pulled += expired
+    sub.timeouts += 1 if expired else 0
+    return EXPIRED if expired else 0
+
+
+NDP = Transport(
+    name="ndp",
+    open=open_,
+    send=send,
+    on_data=on_data,
+    on_ack=on_ack,
+    on_timeout=on_timeout,
+    on_receive_timer=on_receive_timer,
+    params=NdpParams(),
+    memory={
+        "subflow": (
+            *SUBFLOW,
+            ("begun", "i8"),  # packets of the first window that have left
+            ("told", "i8"),  # the most PULLs that an acknowledgement has told of
+            ("pulled", "i8"),  # packets that may leave: by PULLs and the timer
+            ("spent", "i8"),  # those that have
+            ("missing", "i8"),  # segments that are to be sent again
+            ("missing_from", "i8"),  # none of them is below
+            ("heard_ps", "i8"),  # when the receiver was heard last
+        ),
+        "host": HOST,
+        "segment": (("sent_ps", "i8"),),
+        "packet": (("pulls", "i8"), ("trimmed", "i8")),
+    },
+    reads_headers=True,
+)
