@@ -10,6 +10,7 @@ from typing import Any
 from capsim.base.inlined import inlined
 from capsim.protocols.layers.blocking import ESTIMATOR, note_rtt
 from capsim.protocols.layers.decoder import collect_and_hold, release_held, sources_here
+from capsim.protocols.layers.marks import capable, echo_mark, keep_mark
 from capsim.protocols.layers.params import Acknowledged, CodingParams
 from capsim.protocols.layers.per_packet import collect_packet, join_unit, renew
 from capsim.protocols.layers.units import (
@@ -145,6 +146,7 @@ def accept_source(params: Any, own: Any, estimator: Any, sub: Any, counters: Any
         return renew(params, own, estimator, sub, packet, now_ps)
     if params.coded_packets and packet.segment >= params.coded_packets:
         return PASS
+    own.subflow.unit_flags = capable(packet)
     if leaves_coded(params):
         return join_unit(params, own, estimator, sub, counters, packet, now_ps)
     buffer_source(params, own.subflow, sub, packet, now_ps)
@@ -174,11 +176,16 @@ def emit_next(params: Any, own: Any, estimator: Any, sub: Any, counters: Any, pa
 
 def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Take a packet at the receiver; with an ACK per packet, none that the layer holds is delivered behind it."""
+    most = own.units[packet.unit].k if packet.kind == CODED else sub.ring_mask + 1
     if params.ack == Acknowledged.DECODED:
-        return DELIVER if collect_and_hold(params, own, sub, ring, packet, now_ps) else TAKE
-    if packet.kind == CODED and not collect_packet(own, packet, now_ps):
+        delivered = collect_and_hold(params, own, sub, ring, packet, now_ps)
+    else:
+        delivered = packet.kind != CODED or collect_packet(own, packet, now_ps)
+    if not delivered:
+        keep_mark(own.subflow, packet, most)
         return TAKE
-    return DELIVER_ALONE
+    echo_mark(own.subflow, packet)
+    return DELIVER if params.ack == Acknowledged.DECODED else DELIVER_ALONE
 
 
 def release(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:

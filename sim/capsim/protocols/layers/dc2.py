@@ -27,6 +27,7 @@ from capsim.protocols.layers.combinations import (
     is_mixed,
     take_combination,
 )
+from capsim.protocols.layers.marks import capable, echo_mark, keep_mark
 from capsim.protocols.layers.stream import (
     STREAM_COLUMNS,
     STREAM_COUNTS,
@@ -184,6 +185,7 @@ def combine(
         return NONE
     memory.next_data = packet.data + 1
     memory.packet_bytes = max(memory.packet_bytes, packet.bytes)
+    memory.flags = capable(packet)
     own.subflow.coded_packets += 1
     ratio = redundancy_ratio(params, flow, sub, subs)
     memory.redundancy += ratio
@@ -207,7 +209,7 @@ def emit(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any,
     option.number = memory.number
     option.mixed = memory.mixed
     option_bytes = 3 * memory.mixed - 1 if params.option_bytes else 0
-    fill_coded(own.subflow, sub, packet, first, memory.packet_bytes + option_bytes, now_ps)
+    fill_coded(own.subflow, sub, packet, first, memory.packet_bytes + option_bytes, memory.flags, now_ps)
     memory.number += 1
     memory.mixed = 0
     return 1
@@ -216,7 +218,9 @@ def emit(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any,
 def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Enter a coded packet into the matrix of its flow."""
     if packet.kind != CODED:
+        echo_mark(own.subflow, packet)
         return DELIVER if is_mixed(own.flow, packet.data) else DELIVER_ALONE
+    keep_mark(own.subflow, packet, MOST_MIXED)
     take_combination(own.flow, own.packet)
     return TAKE
 
@@ -252,7 +256,7 @@ DC2 = Layer(
         "subflow": STREAM_COUNTS,
         "flow": (
             *(("redundancy", "f8"), ("next_data", "i8"), ("last_mixed", "i8", NONE)),
-            *(("coding", "i4"), ("pre", "i4"), ("packet_bytes", "i4")),
+            *(("coding", "i4"), ("pre", "i4"), ("packet_bytes", "i4"), ("flags", "i4")),
             *OPTION,
             *MATRIX,
         ),

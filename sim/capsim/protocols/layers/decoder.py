@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Any
 
 from capsim.base.inlined import inlined
+from capsim.protocols.layers.marks import echo_mark
 from capsim.records import CODED, DATA, HELD, NONE, RECEIVED, RETRANSMITTED
 
 
@@ -151,6 +152,7 @@ def fill_source(coder: Any, sub: Any, ring: Any, packet: Any, segment: int) -> i
     packet.ack = 0
     packet.unit = coder.release_unit
     packet.sent_ps = coder.release_sent_ps
+    echo_mark(coder, packet)
     return 1
 
 

@@ -15,6 +15,7 @@ from capsim.protocols.layers.blocks_of_stream import (
     supplied,
     unit_packet,
 )
+from capsim.protocols.layers.marks import capable, echo_mark, keep_mark
 from capsim.protocols.layers.stream import (
     STREAM_COLUMNS,
     STREAM_COUNTS,
@@ -135,6 +136,7 @@ def combine(
     own.subflow.coded_packets += 1
     unit, near, asked = own.units[number], nearest(flow, subs), 0
     unit.packet_bytes = max(unit.packet_bytes, packet.bytes)
+    memory.flags = capable(packet)
     if memory.next_data == unit.first_segment + unit.k:
         asked = earned(params, memory, unit.k)
     if asked == 0 and warned(params, memory, flow, subs[near], now_ps):
@@ -152,7 +154,7 @@ def emit(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any,
     if memory.left == 0 or (params.within_window and not has_window(sub)):
         return 0
     unit = own.units[memory.open_unit]
-    fill_coded(own.subflow, sub, packet, unit.first_segment, unit.packet_bytes, now_ps)
+    fill_coded(own.subflow, sub, packet, unit.first_segment, unit.packet_bytes, memory.flags, now_ps)
     packet.unit = memory.open_unit
     packet.position = unit.n - unit.k
     unit.n += 1
@@ -174,8 +176,10 @@ def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, 
     """Count a coded packet for its block; where packets carry bytes, one that says nothing new counts for nothing."""
     if packet.kind != CODED:
         own.flow.doubtful_unit = packet.unit if packet.kind == DATA and packet.stale else NONE
+        echo_mark(own.subflow, packet)
         return DELIVER
     unit = own.units[packet.unit]
+    keep_mark(own.subflow, packet, unit.k)
     unit.dependent_packets += packet.stale
     unit.arrived_packets += 1 - packet.stale
     return TAKE
@@ -207,7 +211,7 @@ GENERATIONS = Layer(
         "subflow": STREAM_COUNTS,
         "flow": (
             *(("redundancy", "f8"), ("loss_prob", "f8"), ("next_data", "i8"), ("warned_ps", "i8", NONE)),
-            *(("observed", "i4"), ("open_unit", "i4", NONE), ("left", "i4")),
+            *(("observed", "i4"), ("open_unit", "i4", NONE), ("left", "i4"), ("flags", "i4")),
             *BLOCKS,
         ),
         "unit": BLOCK,

@@ -10,10 +10,11 @@ from enum import IntEnum
 from typing import Any
 
 from capsim.base.inlined import inlined
+from capsim.protocols.layers.marks import WAITING_MARKS
 from capsim.records import CODED, DATA, DATA_RECEIVED, NONE, RETRANSMITTED
 
 # What these layers count for each subflow
-STREAM_COUNTS = (("coded_packets", "i8"), ("repair_packets", "i8"), ("recovered_packets", "i8"))
+STREAM_COUNTS = (("coded_packets", "i8"), ("repair_packets", "i8"), ("recovered_packets", "i8"), *WAITING_MARKS)
 STREAM_COLUMNS = {
     "coded_packets": "data segments sent for the first time and packets coded from them",
     "repair_packets": "of these, the coded ones",
@@ -59,10 +60,10 @@ def has_window(sub: Any) -> bool:
 
 
 @inlined
-def fill_coded(own_subflow: Any, sub: Any, packet: Any, first: int, packet_bytes: int, now_ps: int) -> None:
+def fill_coded(own_subflow: Any, sub: Any, packet: Any, first: int, packet_bytes: int, flags: int, now_ps: int) -> None:
     """Fill in a coded packet that mixes data segments from `first` on; it has no place in the subflow's own numbers."""
     packet.kind = CODED
-    packet.flags = 0
+    packet.flags = flags
     packet.bytes = packet_bytes
     packet.priority = sub.priority
     packet.segment = first

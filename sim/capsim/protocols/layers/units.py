@@ -13,6 +13,7 @@ from typing import Any
 
 from capsim.base.inlined import inlined
 from capsim.protocols.layers.blocking import remembered_unit_packets, repair_packets, roll_period
+from capsim.protocols.layers.marks import WAITING_MARKS
 from capsim.protocols.layers.params import UnitSize
 from capsim.records import CODED, NONE
 
@@ -21,6 +22,7 @@ CODER = (
     ("unit_first", "i8"),  # first segment in the encoding buffer
     ("unit_next", "i8"),  # one above the last
     ("unit_bytes", "i8"),  # size of the largest packet in it
+    ("unit_flags", "i4"),  # whether its packets can be marked
     ("fill_unit", "i4", NONE),  # whose source packets are leaving one by one, or NONE
     ("fill_packets", "i4"),  # how many of them make it full
     ("open_unit", "i4", NONE),  # of which packets are to be sent now, or NONE
@@ -37,6 +39,7 @@ CODER = (
     ("units_decoded", "i8"),
     ("units_stalled", "i8"),
     ("late_packets", "i8"),
+    *WAITING_MARKS,
 )
 COUNTS = {
     "coded_packets": "packets sent for coding units, source and repair; retransmissions not counted",
@@ -154,7 +157,7 @@ def next_packet(own: Any, sub: Any, packet: Any, now_ps: int) -> None:
     coder = own.subflow
     unit = own.units[coder.open_unit]
     name_packet(unit, coder.open_unit, packet)
-    packet.flags = 0
+    packet.flags = coder.unit_flags
     packet.bytes = unit.packet_bytes
     packet.priority = sub.priority
     packet.ack = 0
