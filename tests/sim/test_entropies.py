@@ -20,12 +20,12 @@ from support.engine_setups import (
 )
 from support.scripted import MSS, Receiver
 
-from capsim import LinkChange, ParallelPaths, ParameterError, scheme
+from capsim import Dumbbell, LinkChange, ParallelPaths, ParameterError, scheme
 from capsim.engines import run
 from capsim.protocols.marking.entropy import ENTROPY, EntropyParams, Policy
 from capsim.protocols.marking.five_tuple import FIVE_TUPLE
 from capsim.records import ACK, ARRIVED, CODED, DATA, NONE, PACKET, SUBFLOW, SYN
-from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, MARKED
+from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, HEADER, MARKED
 
 MS = 10**9  # picoseconds
 
@@ -86,18 +86,37 @@ def test_oblivious_takes_each_once_a_round(draws):
         assert [hosts.take(u0) for _ in range(8)] == [place ^ flipped for place in range(8)]
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 7)), max_size=120))
-def test_bitmap_passes_over_each_mark_once(events):
-    """Against lists: a mark, of at most 15 in store, costs the entropy one of its turns."""
+PENALTIES = {ACKED: 0, ACKED | MARKED: 1, HEADER: 4, HEADER | MARKED: 4, DUPLICATE | MARKED: 1}
+SEEN = st.lists(st.tuples(st.sampled_from(list(PENALTIES)), st.integers(0, 7), st.integers(0, 2)), max_size=120)
+
+
+@given(SEEN)
+def test_bitmap_passes_over_each_penalty_once(events):
+    """Against lists: a mark is one, a header four, of at most 15 in store; each costs the entropy one of its turns."""
     hosts, owed, at = Hosts(Policy.BITMAP, entropies=8), [0] * 8, 0
-    for is_mark, entropy in events:
-        hosts.learn(entropy, ACKED | (MARKED if is_mark else 0))
-        owed[entropy] = min(owed[entropy] + is_mark, 15)
-        while owed[at]:
-            owed[at] -= 1
+    for signals, entropy, taken in events:
+        hosts.learn(entropy, signals)
+        owed[entropy] = min(owed[entropy] + PENALTIES[signals], 15)
+        for _ in range(taken):
+            while owed[at]:
+                owed[at] -= 1
+                at = (at + 1) % 8
+            assert hosts.take(0.0) == at
             at = (at + 1) % 8
-        assert hosts.take(0.0) == at
-        at = (at + 1) % 8
+
+
+@given(SEEN)
+def test_mixed_is_a_bitmap_where_nothing_has_come_back_unmarked(events):
+    """Against lists: the last eight that did come first, the oldest of them at once."""
+    hosts, bitmap, known = Hosts(Policy.MIXED, entropies=8), Hosts(Policy.BITMAP, entropies=8), []
+    for signals, entropy, taken in events:
+        hosts.learn(entropy, signals)
+        bitmap.learn(entropy, signals)
+        known = [*known, entropy][-8:] if PENALTIES[signals] == 0 else known
+        for _ in range(taken):
+            assert hosts.take(0.0) == (known.pop(0) if known else bitmap.take(0.0))
+    hosts.learn(NONE, EXPIRED)
+    assert hosts.take(0.0) == (known.pop(0) if known else bitmap.take(0.0))
 
 
 def test_reps_takes_the_oldest_that_came_back_unmarked():
@@ -107,6 +126,7 @@ def test_reps_takes_the_oldest_that_came_back_unmarked():
     hosts.learn(5)
     hosts.learn(6, ACKED | MARKED)
     hosts.learn(7, DUPLICATE)
+    hosts.learn(8, HEADER)
     hosts.learn(NONE)
     assert [hosts.take(0.25) for _ in range(3)] == [5, 7, 32]
     for entropy in range(10, 20):
@@ -181,6 +201,26 @@ def test_an_acknowledgement_echoes_the_entropy_of_its_packet():
     assert receiver.reply(DATA, segment=0, bytes=MSS + 40, flags=0, entropy=5) is None
     assert receiver.reply(DATA, segment=1, bytes=MSS + 40, flags=0, entropy=6).entropy == 6
     assert receiver.hosts.packets[receiver.hosts.take_packet()].entropy == NONE
+
+
+@pytest.mark.parametrize("at_host", [False, True])
+def test_the_answer_to_a_header_echoes_its_entropy_unless_no_path_leads_around(at_host):
+    """Two flows meet in the fabric, or at the link of their receiver."""
+    learned = []
+    params = replace(EntropyParams(), policy=Policy.OBLIVIOUS, entropies=1)
+
+    def learn(params, own, flow, sub, packet, signals, now_ps):
+        learned.append((signals & HEADER, packet.entropy))
+        return 0
+
+    marking = replace(ENTROPY, learn=learn, params=params)
+    base = scheme("ndp")
+    stack = replace(base.short, marking=marking)
+    fabric = Dumbbell(hosts_per_side=2, rate_bps=1e10 if at_host else 1e9, host_rate_bps=1e9)
+    flows = flow_list([(0, 2, 50_000, 0.0), (1, 2 if at_host else 3, 50_000, 0.0)])
+    run(setup_of(fabric, flows, replace(base, short=stack, long=stack)), engine="reference")
+    headers = {entropy for is_header, entropy in learned if is_header}
+    assert headers == {NONE if at_host else 0}
 
 
 def test_what_is_learned_keeps_packets_off_a_slow_path():

@@ -22,6 +22,7 @@ from support.scripted import Receiver, Sender
 
 from capsim import (
     ACCEPT,
+    MARK,
     REFUSE,
     TRIM,
     TRIM_LAST,
@@ -29,12 +30,13 @@ from capsim import (
     Dumbbell,
     LeafSpine,
     LinkChange,
+    ParameterError,
     Queue,
     scheme,
 )
 from capsim.engines import run
 from capsim.protocols.queues.trim import TRIM_QUEUE
-from capsim.records import ACK, CODED, CUT, DATA, PACKET, PORT, RETRANSMITTED, TRIMMED
+from capsim.records import ACK, CODED, CUT, DATA, ECN_CAPABLE, PACKET, PORT, RETRANSMITTED, TRIMMED
 from capsim.results.conservation import check
 
 
@@ -67,6 +69,33 @@ def test_the_arriving_packet_and_the_last_one_are_trimmed_equally_often():
 def test_hosts_trim_nothing():
     assert asked(of_host=1, data_bytes=10**9, queue_bytes=10**9) == ACCEPT
     assert asked(of_host=1, limit_packets=5) == REFUSE
+
+
+MARKING = replace(TRIM_QUEUE, params=replace(TRIM_QUEUE.params, mark_low_bytes=3000, mark_high_bytes=9000))
+
+
+def marked(data_bytes, *, queue=MARKING, kind=DATA, flags=ECN_CAPABLE, count=1):
+    """Return how many of so many packets have a mark that leave such data behind."""
+    port, found = record(PORT, data_bytes=data_bytes), 0
+    for step in range(count):
+        packet = record(PACKET, kind=kind, bytes=1500, flags=flags, segment=step % 7)
+        found += queue.leave(params_of(queue), memory_of(queue, "port"), port, packet, 123_456 * step) == MARK
+    return found
+
+
+def test_what_leaves_is_marked_by_the_data_behind_it():
+    """None up to the lower threshold, each above the upper one, a share that grows in proportion between them."""
+    assert [marked(data_bytes, count=200) for data_bytes in (0, 3000, 9001, 12_000)] == [0, 0, 200, 200]
+    for data_bytes in (4500, 6000, 7500):
+        share = (data_bytes - 3000) / 6000
+        assert abs(marked(data_bytes, count=4000) - 4000 * share) < 4 * (4000 * share * (1 - share)) ** 0.5
+    assert marked(12_000, flags=0) == marked(12_000, flags=ECN_CAPABLE | TRIMMED) == 0
+    assert marked(12_000, queue=TRIM_QUEUE) == 0
+
+
+def test_thresholds_of_marks_are_in_order():
+    with pytest.raises(ParameterError, match=r"queue\.mark_low_bytes is not below mark_high_bytes"):
+        replace(TRIM_QUEUE.params, mark_low_bytes=3000)
 
 
 @pytest.mark.parametrize(("waiting", "order"), [("hhhdd", "hhdhd"), ("ddhhh", "hhdhd"), ("hhhh", "hhhh"), ("dd", "dd")])
@@ -159,6 +188,11 @@ CASES = {
     "hosts send in turns": (LEAF_SPINE, in_turns("rps_trim", control_first=True), {"count_in_service": True}),
     "no room for headers": (DUMBBELL, "rps_trim", {"queue": {"limit_bytes": 1500, "trim_bytes": 1400}}),
     "the transport does not read headers": (LEAF_SPINE, "rps+rps_trim.queue", {}),
+    "marks as packets leave, ties in order": (
+        LEAF_SPINE,
+        "rps_trim",
+        {"ordered": True, "transport": {"ecn": True}, "queue": {"mark_low_bytes": 1500, "mark_high_bytes": 9000}},
+    ),
     "coded packets": (LEAF_SPINE, "caps+rps_trim.queue", {"layer": {"initial_blocking_prob": 0.3}}),
     "marks, a shared stream": (DUMBBELL, "mptcp+rack+rps_trim.queue", {"transport": {"ack_every": 2}}),
 }
@@ -175,6 +209,10 @@ def test_both_engines_trim_alike(case):
     check(found, setup.fabric)
     assert found.ports["packets_trimmed"].sum() > 0
     assert (found.flows["received_ps"] > 0).all()
+    ports = found.ports
+    assert ports["packets_marked"][ports["of_host"] == 1].sum() == 0
+    assert ports["packets_marked"].sum() == found.subs["packets_marked"].sum()
+    assert (ports["packets_marked"].sum() > 50) == case.startswith("marks as")
     if case == "no room for headers":
         assert found.ports["packets_dropped"].sum() > 0
 

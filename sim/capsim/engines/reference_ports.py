@@ -95,7 +95,7 @@ class Repeated(simpy.Event):
 class Port:
     """A directed link: queue, serialiser, propagation delay.
 
-    `admit`, `take` and `evict` are the hooks of the queue discipline, given all that stays the same from call to call.
+    `admit`, `take`, `leave` and `evict` are the hooks of the queue discipline, given what is the same at each call.
     What waits is sorted by `PACKET.rank`, where the port does not send in order of arrival.
     """
 
@@ -111,9 +111,9 @@ class Port:
         self.departure = Repeated(self.env, DEPART, number, self.depart)
         self.on_wire: deque[Any] = deque()
         self.arrival = Repeated(self.env, ARRIVE, number, partial(network.arrive, self))
-        self.admit, self.take, self.evict = network.queue_hooks(record, number)
+        self.admit, self.take, self.leave, self.evict = network.queue_hooks(record, number)
         if record.order in (BY_ARRIVAL, BY_RANK):
-            self.take = None  # the first of all that wait is next
+            self.take = self.leave = None  # the first of all that wait is next
 
     def send(self, packet: Any, now_ps: int) -> None:
         """Begin to send a packet."""
@@ -138,6 +138,8 @@ class Port:
         count_sojourn(port, packet, now_ps)
         if self.setup.histograms:
             self.count_waiting(packet, now_ps)
+        if self.leave is not None and self.leave(packet, now_ps) == MARK:
+            self.mark(packet)
         self.on_wire.append(packet)
         self.arrival.at(now_ps + port.delay_ps, self.transmission)
         self.in_service = None
@@ -210,10 +212,14 @@ class Port:
         if decision in (REFUSE, EVICT, TRIM, TRIM_LAST):
             return self.network.drop(packet, QUEUE_FULL, self)
         if decision == MARK:
-            packet.flags |= CONGESTION_EXPERIENCED
-            port.packets_marked += 1
-            self.network.subs[packet.sub].packets_marked += 1
+            self.mark(packet)
         return self.join(packet, now_ps)
+
+    def mark(self, packet: Any) -> None:
+        """Mark a packet."""
+        packet.flags |= CONGESTION_EXPERIENCED
+        self.record.packets_marked += 1
+        self.network.subs[packet.sub].packets_marked += 1
 
     def makes_room(self, packet: Any, decision: int, now_ps: int) -> bool:
         """Lose or trim a packet for one that arrives; return whether that was possible."""
@@ -246,6 +252,8 @@ class Port:
         self.record.bytes_trimmed += packet.bytes - left_bytes
         packet.bytes = left_bytes
         packet.flags |= TRIMMED
+        if self.record.to_node < self.network.n_hosts:
+            packet.entropy = NONE  # no other path leads around this port
         if self.network.traces_packets:
             self.network.trace_packet(CUT, 0, self, packet)
 

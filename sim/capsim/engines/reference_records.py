@@ -251,9 +251,9 @@ class Records:
         return {_part(name, owner): self._makers[name, owner](layout.records[owner][0]) for owner in owners}
 
     def queue_hooks(self, port: Any, number: int) -> list[Any]:
-        """Return `admit`, `take` and `evict` of a port with their first arguments, None where the queue has none."""
+        """Return `admit`, `take`, `leave`, `evict` of a port with their first arguments, None where there is none."""
         own, packets = self.queue_port[number][0], self.packets
-        given = {"admit": (port,), "take": (port, packets), "evict": (port, packets)}
+        given = {"admit": (port,), "take": (port, packets), "leave": (port,), "evict": (port, packets)}
         hooks = {name: getattr(self.setup.scheme.queue, name) for name in given}
         return [hook and partial(hook, self.queue, OWN[name](own), *given[name]) for name, hook in hooks.items()]
 

@@ -11,7 +11,7 @@ Layer          what stands between transport and network, at both ends  accept e
                                                                         encodes decodes combine recover
 Marking        the addresses and port numbers of a packet, as a hash    mark
 Balancer       the port at a switch                                     choose see
-Queue          who is taken, sent, trimmed and lost at a port           admit take evict
+Queue          who is taken, sent, marked, trimmed and lost at a port   admit take leave evict
 NIC            in which order a host sends what waits at its port       rank
 ============== ======================================================== ===================================
 
@@ -228,6 +228,8 @@ class Queue(Component):
     Trimmed and control packets leave before those with data, in order of arrival, unless `take` says otherwise;
     ``port.data_bytes`` are those of packets with data in the queue. Without it, and at hosts, TRIM and TRIM_LAST are
     REFUSE.
+
+    Where the queue says what is sent next, by either, `leave` is asked of each packet that has left.
     """
 
     role = "queue"
@@ -236,6 +238,7 @@ class Queue(Component):
     by_priority: bool = False
     headers_first: bool = False
     take: Hook | None = None
+    leave: Hook | None = None
     evict: Hook | None = None
 
 

@@ -37,7 +37,9 @@ What happens at an end host::
     on_receive_timer                        at the receiver, when ``sub.receive_wake_ps`` is reached
 
 `learn` is given the acknowledgement; its ``packet.entropy`` is that of the packet that it answers, as `mark` wrote it.
-At a timeout it is given a packet that says nothing, not even that.
+At a timeout it is given a packet that says nothing, not even that. The answer to the header of a trimmed packet, for
+which a transport gives the signal HEADER, says it too, unless the port of the receiver's own link has trimmed it, which
+no other path leads around.
 
 Of a packet that a port has trimmed only the header comes. One with data goes to `on_data` at once, past the layer, if
 the transport says that it `reads_headers`; all others end there.
@@ -103,6 +105,7 @@ COMPLETE = 256  # the receiver has the whole stream
 DATA_ACKED = 512  # new data of a shared stream are acknowledged
 JOINED = 1024  # the subflows that `note` asked for are being opened
 CERTAIN = 2048  # the loss that LOST tells of is no guess: what follows it cannot be in vain
+HEADER = 4096  # the acknowledgement answers the header of a packet that was trimmed
 
 
 @dataclass(frozen=True)
@@ -171,6 +174,7 @@ HOOKS = {
         "ACCEPT, MARK, REFUSE, EVICT, TRIM, TRIM_LAST",
     ),
     "take": _signature("queue", "params own port packets now_ps", "number of the waiting packet to send"),
+    "leave": _signature("queue", "params own port packet now_ps", "MARK, or ACCEPT: without one"),
     "evict": _signature(
         "queue", "params own port packets packet now_ps", "number of the waiting packet to lose, or NONE: `packet`"
     ),

@@ -32,7 +32,7 @@ from capsim.engines.compiled.pointers import (
     sub_at,
 )
 from capsim.engines.compiled.tables import admit as admit_hook
-from capsim.engines.compiled.tables import evict, rank, take, whole
+from capsim.engines.compiled.tables import evict, leave, rank, take, whole
 from capsim.engines.faults import BACKLOG
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn, has_data
@@ -226,7 +226,7 @@ def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: in
         serve(w, p, port, number, packet, now_ps)
         return
     before = whole(port.wait_tail)
-    if port.order == BY_PRIORITY or port.order == HEADERS_FIRST:
+    if sends_by_queue(port):
         before = behind_all(w, port, packet)
     elif port.order == BY_RANK:
         before = behind_turn(w, port, number, packet)
@@ -256,6 +256,20 @@ def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> N
         set_time(w, w.depart_tree, w.depart_leaves, p, depart_ps)
 
 
+@inlined_kernel
+def sends_by_queue(port: Any) -> bool:
+    """Return whether the queue discipline says in which order a port sends."""
+    return port.order == BY_PRIORITY or port.order == HEADERS_FIRST
+
+
+@inlined_kernel
+def put_mark(w: Any, port: Any, packet: Any) -> None:
+    """Mark a packet."""
+    packet.flags |= CONGESTION_EXPERIENCED
+    port.packets_marked += 1
+    sub_at(w.subs, packet.sub).packets_marked += 1
+
+
 @kernel
 def depart(w: Any, p: int, now_ps: int) -> None:
     """Finish sending at a port with departures and begin with the first of the waiting packets."""
@@ -263,6 +277,8 @@ def depart(w: Any, p: int, now_ps: int) -> None:
     number = whole(port.service)
     packet = packet_at(w.packets, number)
     leave_queue(w, port, packet, now_ps)
+    if w.leave != 0 and sends_by_queue(port) and leave(w, p, number, now_ps) == MARK:
+        put_mark(w, port, packet)
     put_on_wire(w, p, port, number, packet, now_ps + port.delay_ps)
     if w.ordered:
         departed(w, p, packet.arrive_ps)
@@ -272,7 +288,7 @@ def depart(w: Any, p: int, now_ps: int) -> None:
         if not w.ordered:
             set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
         return
-    if w.take != 0 and (port.order == BY_PRIORITY or port.order == HEADERS_FIRST):
+    if w.take != 0 and sends_by_queue(port):
         following = take(w, p, now_ps)
     unlink(w, port, following, packet_at(w.packets, following))
     serve(w, p, port, following, packet_at(w.packets, following), now_ps)
@@ -359,6 +375,8 @@ def trim(w: Any, p: int, port: Any, packet: Any, now_ps: int) -> None:
     port.bytes_trimmed += packet.bytes - left_bytes
     packet.bytes = left_bytes
     packet.flags |= TRIMMED
+    if port.to_node < w.n_hosts:
+        packet.entropy = NONE  # no other path leads around this port
     if w.trace_level == TRACE_PACKETS:
         write_trace(w, CUT, 0, p, packet, now_ps, port.queue_packets)
 
@@ -410,9 +428,7 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
         drop(w, p, number, QUEUE_FULL, now_ps)
         return
     if decision == MARK:
-        packet.flags |= CONGESTION_EXPERIENCED
-        port.packets_marked += 1
-        sub_at(w.subs, packet.sub).packets_marked += 1
+        put_mark(w, port, packet)
     if w.trace_level == TRACE_PACKETS:
         write_trace(w, ENQUEUED, 0, p, packet, now_ps, port.queue_packets)
     enter_queue(w, p, port, number, packet, now_ps)

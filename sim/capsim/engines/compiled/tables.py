@@ -168,4 +168,4 @@ def _named(scope: dict[str, Any]) -> dict[str, Any]:
 _names = _named(vars(pointers)) | _named(globals()) | pointers.hook_at | {"int_at": pointers.int64_at}
 EVERY_PACKET = ("send", "on_data", "on_ack", "react", "choose", "admit")  # of most schemes
 hooks = {name: (inlined_kernel if name in EVERY_PACKET else kernel)(caller) for name, caller in callers(_names).items()}
-admit, take, evict, rank = (hooks[name] for name in ("admit", "take", "evict", "rank"))
+admit, take, leave, evict, rank = (hooks[name] for name in ("admit", "take", "leave", "evict", "rank"))

@@ -63,6 +63,7 @@ _IDS = {  # what a caller is given to find its records
     "see": "row, p",
     "admit": "p",
     "take": "p",
+    "leave": "p",
     "evict": "p",
     "rank": "p",
 }

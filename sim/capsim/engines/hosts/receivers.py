@@ -106,7 +106,6 @@ def reply(w: Any, s: int, number: int, now_ps: int) -> None:
 def deliver_header(w: Any, s: int, number: int, now_ps: int) -> None:
     """Tell the transport of a data packet of which only the header has come; of any other one nothing is left."""
     sub, packet = sub_at(w.subs, s), packet_at(w.packets, number)
-    packet.entropy = NONE  # an echo would speak well of the path
     reads = packet.kind == DATA and stack_at(w.stacks, sub.stack).reads_headers
     if reads and on_data(w, s, number, now_ps):
         if sub.shared:

@@ -8,9 +8,11 @@ switches. Entropy 0 is the hash that the subflow has without any, so with one en
 =============== =================================================== =========================== =======================
 ``oblivious``   all in turn, in another order each round            nothing                     htsim, UEC multipath
 ``bitmap``      all in turn, but for those with penalties, of       marks: a penalty for the    htsim, UEC multipath;
-                which each turn takes one                           entropy                     STrack (2024)
+                which each turn takes one                           entropy; trimming: four     STrack (2024)
 ``reps``        the oldest that came back without a mark and is     what comes back without a   REPS (2024); htsim
                 not used since; else a random one                   mark, timeouts              ``buffer_reps``
+``mixed``       the oldest that came back without a mark and is     marks, trimming; what       htsim, UEC multipath
+                not used since; else as ``bitmap``                  comes back without a mark
 ``plb``         the same, until many rounds in turn had marks       marked share of a round,    PLB (2022); Linux
                                                                     timeouts                    ``tcp_plb``
 ``flowbender``  the same, until one round had some                  the same                    FlowBender (2014)
@@ -21,8 +23,8 @@ The orders of ``oblivious`` and ``bitmap`` are those of a counter whose bits a r
 it begins anew, with some random entropies. PLB rests after a timeout. A round ends when what was sent before it is
 acknowledged. Acknowledgements that answer several packets, or none, echo the entropy of one packet, or none.
 
-Replies to the header of a trimmed packet echo none. Not covered: penalties for the entropies of trimmed and of lost
-packets, which htsim has.
+What is trimmed at the receiver's own link says nothing of paths. Of a lost packet the sender does not know the entropy:
+htsim gives the penalty of a timeout to one that has nothing to do with it, here nobody has it.
 """
 
 from dataclasses import dataclass
@@ -34,11 +36,11 @@ from capsim.base.inlined import inlined
 from capsim.base.randomness import mix
 from capsim.records import CODED, DATA, NONE
 from capsim.roles.components import Marking
-from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, MARKED
+from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, HEADER, MARKED
 from capsmodel.checks import require
 
 CACHE = 8  # entropies that REPS keeps
-MOST_PENALTIES = 15
+MOST_PENALTIES, OF_TRIMMING = 15, 4
 EXPLORED = 16  # random entropies with which REPS begins anew
 
 
@@ -50,6 +52,7 @@ class Policy(IntEnum):
     REPS = 2
     PLB = 3
     FLOWBENDER = 4
+    MIXED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +109,14 @@ def without_penalty(params: Any, memory: Any, u0: float) -> int:
 
 
 @inlined
+def oldest(memory: Any) -> int:
+    """Return the oldest entropy that came back and is not used since: now it is."""
+    place = (memory.written - memory.fresh) % CACHE
+    memory.fresh -= 1
+    return int(memory.cache[place])
+
+
+@inlined
 def recycled(params: Any, memory: Any, u0: float) -> int:
     """Return the oldest entropy that came back and is not used since; when frozen those known in turn; else any."""
     if memory.explore > 0:
@@ -114,9 +125,7 @@ def recycled(params: Any, memory: Any, u0: float) -> int:
         memory.reused = (memory.reused + 1) % memory.known
         return int(memory.cache[memory.reused])
     elif memory.fresh and not memory.frozen_ps:
-        place = (memory.written - memory.fresh) % CACHE
-        memory.fresh -= 1
-        return int(memory.cache[place])
+        return oldest(memory)
     return int(u0 * params.entropies)
 
 
@@ -138,6 +147,8 @@ def mark(params: Any, own: Any, flow: Any, sub: Any, packet: Any, u0: float) -> 
         packet.entropy = in_turn(params, memory, u0)
     elif params.policy == Policy.BITMAP:
         packet.entropy = without_penalty(params, memory, u0)
+    elif params.policy == Policy.MIXED:
+        packet.entropy = oldest(memory) if memory.fresh else without_penalty(params, memory, u0)
     elif params.policy == Policy.REPS:
         packet.entropy = recycled(params, memory, u0)
     else:
@@ -153,11 +164,25 @@ def remember(params: Any, memory: Any, packet: Any, signals: int, now_ps: int) -
         memory.explore = EXPLORED
     if signals & EXPIRED and not memory.frozen_ps:
         memory.frozen_ps = now_ps + params.freeze_ps
-    if packet.entropy != NONE and not signals & MARKED:
+    keep(memory, packet, signals)
+
+
+@inlined
+def keep(memory: Any, packet: Any, signals: int) -> None:
+    """Keep an entropy that came back without a mark."""
+    if packet.entropy != NONE and not signals & (MARKED | HEADER):
         memory.cache[memory.written] = packet.entropy
         memory.written = (memory.written + 1) % CACHE
         memory.fresh = min(memory.fresh + 1, CACHE)
         memory.known = min(memory.known + 1, CACHE)
+
+
+@inlined
+def punish(memory: Any, packet: Any, signals: int) -> None:
+    """Give an entropy that came back with a mark, or of which only the header came, its penalty."""
+    if packet.entropy != NONE and signals & (MARKED | HEADER):
+        added = OF_TRIMMING if signals & HEADER else 1
+        memory.penalties[packet.entropy] = min(memory.penalties[packet.entropy] + added, MOST_PENALTIES)
 
 
 @inlined
@@ -186,8 +211,10 @@ def learn(params: Any, own: Any, flow: Any, sub: Any, packet: Any, signals: int,
     """Learn what an acknowledgement or a timeout says of entropies."""
     memory = own.subflow
     if params.policy == Policy.BITMAP:
-        if packet.entropy != NONE and signals & MARKED:
-            memory.penalties[packet.entropy] = min(memory.penalties[packet.entropy] + 1, MOST_PENALTIES)
+        punish(memory, packet, signals)
+    elif params.policy == Policy.MIXED:
+        punish(memory, packet, signals)
+        keep(memory, packet, signals)
     elif params.policy == Policy.REPS:
         remember(params, memory, packet, signals, now_ps)
     elif params.policy != Policy.OBLIVIOUS:
@@ -203,10 +230,10 @@ ENTROPY = Marking(
     draws=True,
     memory={
         "subflow": (
-            ("count", "i8"),  # oblivious, bitmap: place in the round
+            ("count", "i8"),  # oblivious, bitmap, mixed: place in the round
             ("flipped", "i8"),
             ("penalties", "(entropies,)u1"),
-            ("cache", f"({CACHE},)i4"),  # REPS: a ring of entropies that came back
+            ("cache", f"({CACHE},)i4"),  # REPS, mixed: a ring of entropies that came back
             ("written", "i8"),  # the place written next
             ("fresh", "i8"),  # how many of the last are not used since
             ("known", "i8"),  # how many there are

@@ -7,16 +7,21 @@ does the same; its default of 8 packets is that of NDP. The NICs of hosts trim n
 has no room for, and send in order of arrival, or as the NIC of the scheme says.
 
 A port of the network trims by what it has in bytes; the buffers of the fabric count at hosts only.
+
+It may mark too: not what arrives, but what has left, by the data that stay behind it. So the sender hears sooner of a
+queue that has grown while its packet waited (htsim's ``decide_ECN``). Headers and control packets have no mark.
 """
 
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.base.randomness import MASK, mix
-from capsim.records import CODED, DATA, TRIMMED
+from capsim.records import CODED, DATA, ECN_CAPABLE, TRIMMED
 from capsim.roles.components import Queue
-from capsim.roles.hooks import ACCEPT, REFUSE, TRIM, TRIM_LAST, has_room
+from capsim.roles.hooks import ACCEPT, MARK, REFUSE, TRIM, TRIM_LAST, has_room
+from capsmodel.checks import require
 
 HEADER_ROOM = 2  # headers have so many times the room of data (htsim)
 
@@ -34,11 +39,26 @@ class TrimParams:
         What is left of a trimmed packet, in bytes.
     headers_per_data : int
         So many headers in a row leave while data wait (NDP: 10; htsim: 100,000).
+    mark_low_bytes, mark_high_bytes : int
+        Data behind a packet that has left: up to the first none is marked, above the second each is, and between them a
+        share that grows in proportion (Ultra Ethernet: 0.2 and 0.8 of the bandwidth-delay product). 0 and 0: no marks.
     """
 
     limit_bytes: Annotated[int, bounds.PORT_BYTES] = 12_000
     trim_bytes: Annotated[int, bounds.PACKET_BYTES] = 64
     headers_per_data: Annotated[int, bounds.WINDOW_PACKETS] = 100_000
+    mark_low_bytes: Annotated[int, bounds.PORT_BYTES] = 0
+    mark_high_bytes: Annotated[int, bounds.PORT_BYTES] = 0
+
+    def __post_init__(self) -> None:
+        ordered = self.mark_low_bytes < self.mark_high_bytes or self.mark_high_bytes == 0 == self.mark_low_bytes
+        require(ordered, "queue.mark_low_bytes is not below mark_high_bytes")
+
+
+@inlined
+def coin(packet: Any, now_ps: int) -> int:
+    """Return 32 random bits of a packet and a time."""
+    return mix((now_ps ^ (now_ps >> 32) ^ (packet.sub << 16) ^ packet.segment) & MASK)
 
 
 def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
@@ -50,8 +70,7 @@ def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, que
         return ACCEPT if headers_bytes <= HEADER_ROOM * params.limit_bytes else REFUSE
     if port.data_bytes + packet.bytes <= params.limit_bytes:
         return ACCEPT
-    drawn = mix((now_ps ^ (now_ps >> 32) ^ (packet.sub << 16) ^ packet.segment) & MASK)
-    return TRIM if drawn & 1 else TRIM_LAST
+    return TRIM if coin(packet, now_ps) & 1 else TRIM_LAST
 
 
 def take(params: Any, own: Any, port: Any, packets: Any, now_ps: int) -> int:
@@ -68,10 +87,22 @@ def take(params: Any, own: Any, port: Any, packets: Any, now_ps: int) -> int:
     return int(number)
 
 
+def leave(params: Any, own: Any, port: Any, packet: Any, now_ps: int) -> int:
+    """Return MARK for a packet behind which there are more data than the thresholds allow."""
+    above_bytes = port.data_bytes - params.mark_low_bytes
+    if params.mark_high_bytes == 0 or above_bytes <= 0:
+        return ACCEPT
+    if packet.flags & TRIMMED or not packet.flags & ECN_CAPABLE:
+        return ACCEPT
+    share = above_bytes / (params.mark_high_bytes - params.mark_low_bytes)
+    return MARK if coin(packet, now_ps) < share * (MASK + 1) else ACCEPT
+
+
 TRIM_QUEUE = Queue(
     name="trim",
     admit=admit,
     take=take,
+    leave=leave,
     params=TrimParams(),
     headers_first=True,
     memory={"port": (("headers", "i8"),)},  # sent in a row while data waited

@@ -30,7 +30,7 @@ from capsim.protocols.transports.ndp_receiver import HOST, SUBFLOW, on_data, on_
 from capsim.protocols.transports.tcp import advance, echoed_mark, holds, payload_bytes, send_segment
 from capsim.records import ESTABLISHED, MISSING, NONE, SACKED
 from capsim.roles.components import SegmentParams, Transport
-from capsim.roles.hooks import ACKED, EXPIRED
+from capsim.roles.hooks import ACKED, EXPIRED, HEADER
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +131,8 @@ def find(memory: Any, sub: Any, ring: Any, segment: int) -> None:
 
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Take an ACK, a NACK or a PULL, all of which say what has come in order and how many PULLs have left."""
-    memory, segment, signals = own.subflow, packet.segment, echoed_mark(packet)
+    memory, segment = own.subflow, packet.segment
+    signals = echoed_mark(packet) | (HEADER if own.packet.trimmed else 0)
     memory.heard_ps = now_ps
     if own.packet.pulls > memory.told:
         memory.pulled += own.packet.pulls - memory.told

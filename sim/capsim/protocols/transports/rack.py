@@ -57,7 +57,7 @@ from capsim.protocols.transports.tcp import (
 )
 from capsim.records import ACK, ESTABLISHED, MISSING, NONE, RESENT, RETRANSMITTED, SACKED, SYN_SENT
 from capsim.roles.components import Transport
-from capsim.roles.hooks import ACKED, CERTAIN, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST
+from capsim.roles.hooks import ACKED, CERTAIN, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, HEADER, LOST
 
 PERSIST = 16  # recoveries without a duplicate after which the reordering window is narrow again (6.2, step 4)
 
@@ -104,7 +104,7 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
     if lost:
         signals = (signals & ~CERTAIN) | lost
     _plan(params, memory, sub, signals & ACKED, now_ps)
-    return signals
+    return signals | (HEADER if own.packet.trimmed else 0)
 
 
 @inlined
