@@ -11,20 +11,22 @@ from capsim.engines import run
 from capsim.engines.hosts import handlers
 from capsim.protocols.transports.ndp import NDP
 from capsim.protocols.transports.ndp_receiver import FREED
-from capsim.records import ACK, ARRIVED, DATA, NONE, TRIMMED
+from capsim.records import ACK, ARRIVED, DATA, NONE, RETRANSMITTED, TRIMMED
 from capsim.results.conservation import check
 from capsim.results.ideal import ideal_fct_s
 
 FULL = MSS + 40
+RTO = {"min_rto_s": 1e-3, "initial_rto_s": 1e-3}
 STEP = serialisation_ps(FULL, 10**9)  # picoseconds of a full packet at 1 Gbps
 
 
 class Puller(Sender):
     """A sender whose test writes ACKs, NACKs and PULLs; each returns the segments that leave for it."""
 
-    def answer(self, segment, *, ack=0, pulls=0, trimmed=0, sent_us=0, at_us=None):
+    def answer(self, segment, *, ack=0, pulls=0, trimmed=0, sent_us=0, at_us=None, flags=RETRANSMITTED):
         self.now_us = self.now_us if at_us is None else at_us
-        packet = self.hosts.arriving(self.sub.id, kind=ACK, segment=segment, ack=ack, sent_ps=round(sent_us * US))
+        values = {"kind": ACK, "flags": flags, "segment": segment, "ack": ack, "sent_ps": round(sent_us * US)}
+        packet = self.hosts.arriving(self.sub.id, **values)
         options = self.options(packet)
         options.pulls, options.trimmed = pulls, trimmed
         handlers.deliver(self.hosts, packet.number, round(self.now_us * US))
@@ -81,7 +83,7 @@ def test_a_pull_that_finds_nothing_to_send_is_kept():
 
 def test_without_an_answer_a_packet_is_sent_again_by_the_timer():
     """When its own time is over; it needs no PULL. The end of the flow waits for none."""
-    sender = Puller("ndp", initial_window_packets=3, rto_s=1e-3)
+    sender = Puller("ndp", initial_window_packets=3, **RTO)
     assert [sender.ack(0, ack=1, at_us=100), sender.pull(1, ack=1, at_us=200)] == [[], [3]]
     sender.ack(2, ack=1, at_us=300)
     assert (sender.timer_us, sender.expire()) == (1000, [1])
@@ -89,9 +91,23 @@ def test_without_an_answer_a_packet_is_sent_again_by_the_timer():
     assert (sender.timer_us, sender.sub.timeouts) == (2000, 2)
 
 
+def test_the_timer_follows_round_trips_of_what_was_sent_once():
+    """RFC 6298 above the least value; the first one brings the timer forward, and no expiry doubles it."""
+    sender = Puller("ndp", initial_window_packets=3, min_rto_s=1e-3, initial_rto_s=20e-3)
+    assert sender.timer_us == 20_000
+    sender.pull(0, at_us=100)
+    assert sender.timer_us == 20_000
+    sender.ack(1, at_us=500, flags=0)  # SRTT 500, RTTVAR 250
+    assert (sender.sub.rto_ps / US, sender.timer_us) == (1500, 2000)
+    assert (sender.expire(), sender.sub.rto_ps / US) == ([0, 2], 1500)
+    short = Puller("ndp", initial_window_packets=3, min_rto_s=1e-3, initial_rto_s=20e-3)
+    short.ack(0, at_us=100, flags=0)
+    assert (short.sub.rto_ps / US, short.timer_us) == (1000, 1100)
+
+
 def test_a_sender_that_waits_for_a_pull_in_vain_sends_a_packet():
-    """After `rto_s` without a sign of the receiver, whether it has something to send again or only new packets."""
-    sender = Puller("ndp", initial_window_packets=2, n_segments=4, rto_s=1e-3)
+    """After an RTO without a sign of the receiver, whether it has something to send again or only new packets."""
+    sender = Puller("ndp", initial_window_packets=2, n_segments=4, **RTO)
     sender.nack(0, at_us=100)
     assert (sender.ack(1, at_us=700), sender.expire(), sender.timer_us) == ([], [], 1700)
     assert (sender.expire(), sender.timer_us) == ([0], 2700)
@@ -255,14 +271,14 @@ FAILING = LeafSpine(
 )
 LOSSY = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, loss_prob=0.05, buffer_packets=50)
 CASES = {
-    "links fail": (FAILING, "ndp", {"transport": {"rto_s": 1e-3}}),
-    "links lose all kinds": (LOSSY, "ndp", {"transport": {"rto_s": 1e-3}, "link_bytes": 38}),
+    "links fail": (FAILING, "ndp", {"transport": RTO}),
+    "links lose all kinds": (LOSSY, "ndp", {"transport": RTO, "link_bytes": 38}),
     "no room for headers": (
         LEAF_SPINE,
         "ndp",
-        {"queue": {"limit_bytes": 1500, "trim_bytes": 1400}, "transport": {"rto_s": 1e-3}, "ordered": True},
+        {"queue": {"limit_bytes": 1500, "trim_bytes": 1400}, "transport": RTO, "ordered": True},
     ),
-    "a shared stream": (DUMBBELL, "mptcp.sharing+ndp", {"transport": {"rto_s": 1e-3}}),
+    "a shared stream": (DUMBBELL, "mptcp.sharing+ndp", {"transport": RTO}),
 }
 
 

@@ -30,7 +30,6 @@ from capsim import (
     Dumbbell,
     LeafSpine,
     LinkChange,
-    ParameterError,
     Queue,
     scheme,
 )
@@ -91,11 +90,6 @@ def test_what_leaves_is_marked_by_the_data_behind_it():
         assert abs(marked(data_bytes, count=4000) - 4000 * share) < 4 * (4000 * share * (1 - share)) ** 0.5
     assert marked(12_000, flags=0) == marked(12_000, flags=ECN_CAPABLE | TRIMMED) == 0
     assert marked(12_000, queue=TRIM_QUEUE) == 0
-
-
-def test_thresholds_of_marks_are_in_order():
-    with pytest.raises(ParameterError, match=r"queue\.mark_low_bytes is not below mark_high_bytes"):
-        replace(TRIM_QUEUE.params, mark_low_bytes=3000)
 
 
 @pytest.mark.parametrize(("waiting", "order"), [("hhhdd", "hhdhd"), ("ddhhh", "hhdhd"), ("hhhh", "hhhh"), ("dd", "dd")])

@@ -144,7 +144,7 @@ def expected(chosen: Scheme) -> set[str]:
         ({"retransmissions"} if again else set())
         | ({"losses"} if again and not trims else set())
         | ({"packets trimmed"} if trims else set())
-        | ({"timeouts"} if again and not marks and not probes else set())
+        | ({"timeouts"} if again and not (marks or probes or trims) else set())
         | ({"marks"} if marks else set())
         | ({"evictions"} if evicts else set())
         | ({"coded packets"} if codes else set())

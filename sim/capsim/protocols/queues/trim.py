@@ -21,7 +21,6 @@ from capsim.base.randomness import MASK, mix
 from capsim.records import CODED, DATA, ECN_CAPABLE, TRIMMED
 from capsim.roles.components import Queue
 from capsim.roles.hooks import ACCEPT, MARK, REFUSE, TRIM, TRIM_LAST, has_room
-from capsmodel.checks import require
 
 HEADER_ROOM = 2  # headers have so many times the room of data (htsim)
 
@@ -41,7 +40,8 @@ class TrimParams:
         So many headers in a row leave while data wait (NDP: 10; htsim: 100,000).
     mark_low_bytes, mark_high_bytes : int
         Data behind a packet that has left: up to the first none is marked, above the second each is, and between them a
-        share that grows in proportion (Ultra Ethernet: 0.2 and 0.8 of the bandwidth-delay product). 0 and 0: no marks.
+        share that grows in proportion (Ultra Ethernet: 0.2 and 0.8 of the bandwidth-delay product). With a second of 0
+        there are no marks.
     """
 
     limit_bytes: Annotated[int, bounds.PORT_BYTES] = 12_000
@@ -49,10 +49,6 @@ class TrimParams:
     headers_per_data: Annotated[int, bounds.WINDOW_PACKETS] = 100_000
     mark_low_bytes: Annotated[int, bounds.PORT_BYTES] = 0
     mark_high_bytes: Annotated[int, bounds.PORT_BYTES] = 0
-
-    def __post_init__(self) -> None:
-        ordered = self.mark_low_bytes < self.mark_high_bytes or self.mark_high_bytes == 0 == self.mark_low_bytes
-        require(ordered, "queue.mark_low_bytes is not below mark_high_bytes")
 
 
 @inlined
@@ -89,12 +85,12 @@ def take(params: Any, own: Any, port: Any, packets: Any, now_ps: int) -> int:
 
 def leave(params: Any, own: Any, port: Any, packet: Any, now_ps: int) -> int:
     """Return MARK for a packet behind which there are more data than the thresholds allow."""
-    above_bytes = port.data_bytes - params.mark_low_bytes
-    if params.mark_high_bytes == 0 or above_bytes <= 0:
+    low_bytes, high_bytes = params.mark_low_bytes, params.mark_high_bytes
+    if high_bytes == 0 or port.data_bytes <= low_bytes or packet.flags & TRIMMED or not packet.flags & ECN_CAPABLE:
         return ACCEPT
-    if packet.flags & TRIMMED or not packet.flags & ECN_CAPABLE:
-        return ACCEPT
-    share = above_bytes / (params.mark_high_bytes - params.mark_low_bytes)
+    if port.data_bytes > high_bytes:
+        return MARK
+    share = (port.data_bytes - low_bytes) / (high_bytes - low_bytes)
     return MARK if coin(packet, now_ps) < share * (MASK + 1) else ACCEPT
 
 

@@ -8,14 +8,15 @@ PULL                         one packet: the first of those of which only the he
                              has come, else a new one; with nothing to send it is kept   ``pull_packets``
 NACK                         its packet is to be sent again, by a PULL                   the same
 ACK                          its packet has come; nothing is sent                        the same
-no answer for `rto_s`        the packet is sent again at once                            htsim, ``retransmit_packet``
+no answer for an RTO         the packet is to be sent again, and one leaves at once      htsim, ``retransmit_packet``
 nothing more is heard        one packet is sent without a PULL                           none: see below
 ============================ =========================================================== ==========================
 
 There is no congestion control: what leaves is what the receiver asks for, at the rate of its link
 (:mod:`~capsim.protocols.transports.ndp_receiver`). Headers tell what is missing, so that the timer is there for packets
 and headers that are lost. PULLs can be lost too; they are counted, so the next one makes up for them, but not for the
-last of a flow: where a sender waits for a PULL and has heard nothing for `rto_s`, it sends one packet without it.
+last of a flow: where a sender waits for a PULL and has heard nothing for an RTO, it sends one packet without it. The
+RTO follows the round trips of ACKs as in RFC 6298, above a least value, and does not double (htsim).
 
 Headers that find no room in a switch are lost: they do not return to their sender, which htsim leaves out too unless it
 is asked for.
@@ -27,8 +28,8 @@ from typing import Annotated, Any
 from capsim.base import bounds
 from capsim.base.inlined import inlined
 from capsim.protocols.transports.ndp_receiver import HOST, SUBFLOW, on_data, on_receive_timer
-from capsim.protocols.transports.tcp import advance, echoed_mark, holds, payload_bytes, send_segment
-from capsim.records import ESTABLISHED, MISSING, NONE, SACKED
+from capsim.protocols.transports.tcp import advance, echoed_mark, holds, payload_bytes, send_segment, take_sample
+from capsim.records import ESTABLISHED, MISSING, NONE, RETRANSMITTED, SACKED
 from capsim.roles.components import SegmentParams, Transport
 from capsim.roles.hooks import ACKED, EXPIRED, HEADER
 
@@ -46,8 +47,10 @@ class NdpParams(SegmentParams):
         not fill its link.
     pull_share : float
         Rate of what PULLs ask for, as a share of the link's rate: a little less, so that queues drain (htsim: 0.99).
-    rto_s : float
-        The timer, in seconds (htsim, before the first acknowledgement: 20 ms).
+    min_rto_s : float
+        The least RTO, in seconds (htsim: 5 ms).
+    initial_rto_s : float
+        RTO before the first ACK, in seconds (htsim: 20 ms).
     ecn : bool
         Whether data packets are ECN-capable; marks are of use to the marking of packets alone.
     mss_bytes, header_bytes, max_window_bytes : int
@@ -57,7 +60,8 @@ class NdpParams(SegmentParams):
     ack_bytes: Annotated[int, bounds.PACKET_BYTES] = 64
     initial_window_packets: Annotated[int, bounds.WINDOW_PACKETS] = 30
     pull_share: Annotated[float, bounds.PULL_SHARE] = 0.99
-    rto_s: Annotated[float, bounds.RTO_S] = 0.02
+    min_rto_s: Annotated[float, bounds.RTO_S] = 0.005
+    initial_rto_s: Annotated[float, bounds.RTO_S] = 0.02
     ecn: bool = False
 
     @property
@@ -71,7 +75,7 @@ def open_(params: Any, own: Any, flow: Any, sub: Any, now_ps: int) -> int:
     sub.state = ESTABLISHED
     sub.max_window_bytes = max(params.max_window_bytes, params.mss_bytes)
     sub.cwnd_bytes = params.initial_window_packets * params.mss_bytes
-    sub.rto_ps = params.rto_ps
+    sub.rto_ps = params.initial_rto_ps
     own.subflow.heard_ps = now_ps
     return 0
 
@@ -114,6 +118,15 @@ def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -
 
 
 @inlined
+def measure(params: Any, sub: Any, packet: Any, now_ps: int) -> None:
+    """Take a round trip for the RTO; a timer that was set with a longer one moves to the front."""
+    take_sample(sub, now_ps - packet.sent_ps)
+    sub.rto_ps = max(params.min_rto_ps, sub.srtt_ps + 4 * sub.rttvar_ps)
+    if sub.timer_ps != NONE:
+        sub.timer_ps = min(sub.timer_ps, now_ps + sub.rto_ps)
+
+
+@inlined
 def lose(memory: Any, sub: Any, ring: Any, segment: int) -> None:
     """Note that a segment is to be sent again."""
     ring[segment & sub.ring_mask] |= MISSING
@@ -134,6 +147,8 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
     memory, segment = own.subflow, packet.segment
     signals = echoed_mark(packet) | (HEADER if own.packet.trimmed else 0)
     memory.heard_ps = now_ps
+    if not packet.flags & RETRANSMITTED:
+        measure(params, sub, packet, now_ps)
     if own.packet.pulls > memory.told:
         memory.pulled += own.packet.pulls - memory.told
         memory.told = own.packet.pulls
