@@ -1,0 +1,203 @@
+"""The cases that capsim and htsim both run: connection matrices, and the conventions of each side.
+
+Both read the same files, ``htsim/*.cm``, and the flows of ``lone`` one by one. Two programs of htsim are asked:
+
+* ``htsim_uec`` with a fixed window (``-sender_cc_algo constant``), so that no congestion control stands between, and an
+  acknowledgement for each packet (``-sack_threshold 0``);
+* ``htsim_ndp``, beside the scheme ``ndp``.
+"""
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from reference.as_in_htsim import MARKS_LEFT_BEHIND, TOLD_BY_HEADERS
+
+from capsim import Scenario, Scheme, scheme
+from capsim.protocols.balancers.ecmp import ECMP
+from capsim.protocols.congestion.none import NO_CONGESTION
+from capsim.protocols.marking.entropy import ENTROPY, Policy
+from capsim.protocols.nics.round_robin import ROUND_ROBIN
+from capsim.protocols.queues.trim import TRIM_QUEUE
+from capsim.roles.components import Marking, Queue, Transport
+from capsim.scenario.connection_matrix import read_connection_matrix
+from capsim.scenario.scenario import from_dict
+
+FOLDER = Path(__file__).parent / "htsim"
+# 128 hosts, as htsim's -nodes 128; a host has room for all that waits, and what trims has its own limit.
+FABRIC = {"kind": "fat-tree", "pods": 8, "rate_bps": 100e9, "delay_s": 1e-6, "buffer_packets": 100_000}
+PACKET_BYTES, HEADER_BYTES = 4150, 64
+BDP_PACKETS, WINDOW_PACKETS, MARKED_FROM = 43, 63, 9  # 1, 1.5 and 0.2 times rate x round trip
+RECEIVE_PACKETS = 1024  # above the lowest packet that is missing; 16,384 in htsim
+MIN_RTO_S = 100.656e-6  # 15 us and six full queues, as htsim_uec prints it
+LONE_PAIRS = ((0, 1), (0, 5), (0, 127))  # under one switch, in one pod, in two
+LONE_BYTES = (1, 4086, 5000, 40_860, 204_300, 2_000_000, 20_000_000)
+NDP_PACKETS = (1, 10, 43, 44, 100, 500, 5000)
+LONE_GAP_S = 10e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What one case adds to the common conventions.
+
+    Parameters
+    ----------
+    program : str
+        The program of htsim.
+    matrix : str, optional
+        Name of the file of flows; without one these are those of ``lone``, one by one.
+    policy : Policy
+        Which entropy the next packet has.
+    drops : bool
+        Whether queues have 5 BDP and mark, and nothing is trimmed; else they trim beyond 1 BDP.
+    entropies : int
+        How many there are.
+    seeds : int
+        How many runs: htsim with ``-seed`` 1, 2 ..., capsim with these seeds.
+    """
+
+    program: str = "htsim_uec"
+    matrix: str | None = None
+    policy: Policy = Policy.OBLIVIOUS
+    drops: bool = False
+    entropies: int = 64
+    seeds: int = 4
+
+    @property
+    def options(self) -> list[str]:
+        """Return the options of the program, but those that name files and the seed."""
+        common = ["-linkspeed", "100000", "-hop_latency", "1", "-mtu", str(PACKET_BYTES), "-paths", str(self.entropies)]
+        if self.program == "htsim_ndp":
+            return [
+                *common,
+                "-nodes",
+                "128",
+                "-strat",
+                "ecmp_host",
+                "-q",
+                "8",
+                "-cwnd",
+                str(BDP_PACKETS),
+                "-end",
+                "2000",
+            ]
+        queues = ["-disable_trim", "-ecn", str(MARKED_FROM), str(MARKED_FROM)] if self.drops else []
+        return [
+            *(*common, "-end", "2000", "-sender_cc_algo", "constant", "-cwnd", str(WINDOW_PACKETS)),
+            *("-sack_threshold", "0", "-load_balancing_algo", self.policy.name.lower(), *queues),
+        ]
+
+    @property
+    def text(self) -> str:
+        """Return the connection matrix."""
+        if self.matrix is None:
+            return "".join(lone_matrix(*flow) for flow in self.lone_flows)
+        return (FOLDER / f"{self.matrix}.cm").read_text(encoding="utf-8")
+
+    @property
+    def lone_flows(self) -> list[tuple[int, int, int]]:
+        """Return (src, dst, bytes) of the flows that are alone; htsim_ndp sends full packets only."""
+        sizes = [count * PACKET_BYTES for count in NDP_PACKETS] if self.program == "htsim_ndp" else LONE_BYTES
+        return [(src, dst, size) for src, dst in LONE_PAIRS for size in sizes]
+
+    @property
+    def inputs_sha256(self) -> str:
+        """Return a hash of what htsim reads."""
+        return sha256(f"{self.program} {' '.join(self.options)} {self.seeds}\n{self.text}".encode()).hexdigest()
+
+
+CASES = {
+    "lone": Case(seeds=1, entropies=1),
+    "permutation": Case(matrix="permutation"),
+    "permutation-oblivious": Case(matrix="permutation", drops=True),
+    "permutation-bitmap": Case(matrix="permutation", drops=True, policy=Policy.BITMAP),
+    "permutation-reps": Case(matrix="permutation", drops=True, policy=Policy.REPS),
+    "incast-8": Case(matrix="incast-8"),
+    "incast-32": Case(matrix="incast-32"),
+    "ring": Case(matrix="ring"),
+    "all-to-all": Case(matrix="all-to-all"),
+    "ndp-lone": Case(program="htsim_ndp", seeds=1, entropies=1),
+    "ndp-permutation": Case(program="htsim_ndp", matrix="permutation"),
+    "ndp-incast-8": Case(program="htsim_ndp", matrix="incast-8"),
+    "ndp-incast-32": Case(program="htsim_ndp", matrix="incast-32"),
+}
+
+
+def lone_matrix(src: int, dst: int, size: int) -> str:
+    """Return a connection matrix with one flow."""
+    return f"Nodes 128\nConnections 1\n{src}->{dst} id 1 start 0 size {size}\n"
+
+
+def scenario_of(case: Case, seed: int) -> Scenario:
+    """Return the scenario of a run; lone flows follow each other."""
+    if case.matrix is None:
+        entry: dict[str, Any] = {
+            "kind": "list",
+            "flows": [(*flow, number * LONE_GAP_S) for number, flow in enumerate(case.lone_flows)],
+        }
+    else:
+        entry = read_connection_matrix(FOLDER / f"{case.matrix}.cm").entry()
+    return from_dict({"fabric": FABRIC, "traffic": [entry], "seed": seed, "end_s": 1.0})
+
+
+def scheme_of(
+    case: Case,
+    *,
+    transport: Transport = TOLD_BY_HEADERS,
+    marking: Marking = ENTROPY,
+    queue: Queue | None = None,
+    receive_packets: int = RECEIVE_PACKETS,
+) -> Scheme:
+    """Return the scheme with htsim's conventions."""
+    if case.program == "htsim_ndp":
+        return ndp_of(case)
+    mss_bytes = PACKET_BYTES - HEADER_BYTES
+    params: Any = replace(
+        transport.params,
+        mss_bytes=mss_bytes,
+        header_bytes=HEADER_BYTES,
+        ack_bytes=HEADER_BYTES,
+        initial_window_packets=WINDOW_PACKETS,
+        max_window_bytes=receive_packets * mss_bytes,
+        min_rto_s=MIN_RTO_S,
+        ecn=case.drops,
+    )
+    stack = replace(
+        scheme("ecmp").short,
+        transport=replace(transport, params=params),
+        congestion=NO_CONGESTION,
+        marking=replace(marking, params=replace(ENTROPY.params, policy=case.policy, entropies=case.entropies)),
+    )
+    base = MARKS_LEFT_BEHIND if case.drops else TRIM_QUEUE
+    limit_bytes = (MARKED_FROM if case.drops else BDP_PACKETS) * PACKET_BYTES
+    limits = replace(base.params, limit_bytes=limit_bytes, trim_bytes=HEADER_BYTES)
+    return replace(
+        scheme("ecmp"),
+        name="as_in_htsim",
+        short=stack,
+        long=stack,
+        balancer=ECMP,
+        queue=queue or replace(base, params=limits),
+        nic=replace(ROUND_ROBIN, params=replace(ROUND_ROBIN.params, control_first=True)),
+    )
+
+
+def ndp_of(case: Case) -> Scheme:
+    """Return the scheme ``ndp`` with htsim's conventions: headers of 64 bytes beside the MTU, and always first."""
+    found = scheme("ndp")
+    params: Any = replace(
+        found.short.transport.params,
+        mss_bytes=PACKET_BYTES,
+        header_bytes=HEADER_BYTES,
+        initial_window_packets=BDP_PACKETS,
+        max_window_bytes=RECEIVE_PACKETS * PACKET_BYTES,
+    )
+    marking = found.short.marking
+    stack = replace(
+        found.short,
+        transport=replace(found.short.transport, params=params),
+        marking=replace(marking, params=replace(marking.params, entropies=case.entropies)),
+    )
+    limits = replace(found.queue.params, limit_bytes=8 * PACKET_BYTES, headers_per_data=100_000)
+    return replace(found, name="ndp_as_in_htsim", short=stack, long=stack, queue=replace(found.queue, params=limits))
