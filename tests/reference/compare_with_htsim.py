@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from reference.as_in_htsim import ONE_PENALTY
-from reference.htsim_cases import CASES, FOLDER, LONE_GAP_S, MARKED_FROM, WINDOW_PACKETS, scenario_of, scheme_of
+from reference.htsim_cases import CASES, FOLDER, LONE_GAP_S, MARK_LOW_PACKETS, WINDOW_PACKETS, scenario_of, scheme_of
 
 from capsim import simulate
 from capsim.protocols.queues.ecn import ECN
@@ -19,13 +18,15 @@ from capsim.protocols.transports.rack import RACK
 from capsmodel.metrics import percentile
 
 COLUMNS = ("case", "mean: htsim (us)", "capsim (us)", "ratio", "99th: ratio", "last: ratio", "headers", "sent again")
-FIFO = replace(ECN, params=replace(ECN.params, threshold_packets=MARKED_FROM))
+FIFO = replace(ECN, params=replace(ECN.params, threshold_packets=MARK_LOW_PACKETS))
 # What one convention is worth: changes of the scheme, by the case in which they are tried.
 CONVENTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "a loss is guessed by time too (RACK)": ("permutation", {"transport": RACK}),
     "no more than 63 packets above the lowest one missing": ("permutation", {"receive_packets": WINDOW_PACKETS}),
-    "one penalty taken a packet, as in htsim": ("permutation-bitmap", {"marking": ONE_PENALTY}),
-    "queue `ecn`: acknowledgements wait behind data, marks at arrival": ("permutation-reps", {"queue": FIFO}),
+    "queue `ecn`, nothing trimmed: acknowledgements wait behind data, marks at arrival": (
+        "permutation-reps",
+        {"queue": FIFO},
+    ),
 }
 
 

@@ -3,7 +3,7 @@
 Both read the same files, ``htsim/*.cm``, and the flows of ``lone`` one by one. Two programs of htsim are asked:
 
 * ``htsim_uec`` with a fixed window (``-sender_cc_algo constant``), so that no congestion control stands between, and an
-  acknowledgement for each packet (``-sack_threshold 0``);
+  acknowledgement for each packet (``-sack_threshold 0``); queues trim and mark by its defaults;
 * ``htsim_ndp``, beside the scheme ``ndp``.
 """
 
@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from reference.as_in_htsim import MARKS_LEFT_BEHIND, TOLD_BY_HEADERS
+from reference.as_in_htsim import TOLD_BY_HEADERS
 
 from capsim import Scenario, Scheme, scheme
 from capsim.protocols.balancers.ecmp import ECMP
@@ -20,7 +20,7 @@ from capsim.protocols.congestion.none import NO_CONGESTION
 from capsim.protocols.marking.entropy import ENTROPY, Policy
 from capsim.protocols.nics.round_robin import ROUND_ROBIN
 from capsim.protocols.queues.trim import TRIM_QUEUE
-from capsim.roles.components import Marking, Queue, Transport
+from capsim.roles.components import Queue, Transport
 from capsim.scenario.connection_matrix import read_connection_matrix
 from capsim.scenario.scenario import from_dict
 
@@ -28,7 +28,8 @@ FOLDER = Path(__file__).parent / "htsim"
 # 128 hosts, as htsim's -nodes 128; a host has room for all that waits, and what trims has its own limit.
 FABRIC = {"kind": "fat-tree", "pods": 8, "rate_bps": 100e9, "delay_s": 1e-6, "buffer_packets": 100_000}
 PACKET_BYTES, HEADER_BYTES = 4150, 64
-BDP_PACKETS, WINDOW_PACKETS, MARKED_FROM = 43, 63, 9  # 1, 1.5 and 0.2 times rate x round trip
+BDP_PACKETS, WINDOW_PACKETS = 43, 63  # 1 and 1.5 times rate x round trip
+MARK_LOW_PACKETS, MARK_HIGH_PACKETS = 9, 35  # 0.2 and 0.8 times, which is what htsim_uec sets without -ecn
 RECEIVE_PACKETS = 1024  # above the lowest packet that is missing; 16,384 in htsim
 MIN_RTO_S = 100.656e-6  # 15 us and six full queues, as htsim_uec prints it
 LONE_PAIRS = ((0, 1), (0, 5), (0, 127))  # under one switch, in one pod, in two
@@ -49,8 +50,6 @@ class Case:
         Name of the file of flows; without one these are those of ``lone``, one by one.
     policy : Policy
         Which entropy the next packet has.
-    drops : bool
-        Whether queues have 5 BDP and mark, and nothing is trimmed; else they trim beyond 1 BDP.
     entropies : int
         How many there are.
     seeds : int
@@ -60,7 +59,6 @@ class Case:
     program: str = "htsim_uec"
     matrix: str | None = None
     policy: Policy = Policy.OBLIVIOUS
-    drops: bool = False
     entropies: int = 64
     seeds: int = 4
 
@@ -82,10 +80,9 @@ class Case:
                 "-end",
                 "2000",
             ]
-        queues = ["-disable_trim", "-ecn", str(MARKED_FROM), str(MARKED_FROM)] if self.drops else []
         return [
             *(*common, "-end", "2000", "-sender_cc_algo", "constant", "-cwnd", str(WINDOW_PACKETS)),
-            *("-sack_threshold", "0", "-load_balancing_algo", self.policy.name.lower(), *queues),
+            *("-sack_threshold", "0", "-load_balancing_algo", self.policy.name.lower()),
         ]
 
     @property
@@ -110,9 +107,9 @@ class Case:
 CASES = {
     "lone": Case(seeds=1, entropies=1),
     "permutation": Case(matrix="permutation"),
-    "permutation-oblivious": Case(matrix="permutation", drops=True),
-    "permutation-bitmap": Case(matrix="permutation", drops=True, policy=Policy.BITMAP),
-    "permutation-reps": Case(matrix="permutation", drops=True, policy=Policy.REPS),
+    "permutation-bitmap": Case(matrix="permutation", policy=Policy.BITMAP),
+    "permutation-reps": Case(matrix="permutation", policy=Policy.REPS),
+    "permutation-mixed": Case(matrix="permutation", policy=Policy.MIXED),
     "incast-8": Case(matrix="incast-8"),
     "incast-32": Case(matrix="incast-32"),
     "ring": Case(matrix="ring"),
@@ -145,7 +142,6 @@ def scheme_of(
     case: Case,
     *,
     transport: Transport = TOLD_BY_HEADERS,
-    marking: Marking = ENTROPY,
     queue: Queue | None = None,
     receive_packets: int = RECEIVE_PACKETS,
 ) -> Scheme:
@@ -161,24 +157,28 @@ def scheme_of(
         initial_window_packets=WINDOW_PACKETS,
         max_window_bytes=receive_packets * mss_bytes,
         min_rto_s=MIN_RTO_S,
-        ecn=case.drops,
+        ecn=True,
     )
     stack = replace(
         scheme("ecmp").short,
         transport=replace(transport, params=params),
         congestion=NO_CONGESTION,
-        marking=replace(marking, params=replace(ENTROPY.params, policy=case.policy, entropies=case.entropies)),
+        marking=replace(ENTROPY, params=replace(ENTROPY.params, policy=case.policy, entropies=case.entropies)),
     )
-    base = MARKS_LEFT_BEHIND if case.drops else TRIM_QUEUE
-    limit_bytes = (MARKED_FROM if case.drops else BDP_PACKETS) * PACKET_BYTES
-    limits = replace(base.params, limit_bytes=limit_bytes, trim_bytes=HEADER_BYTES)
+    limits = replace(
+        TRIM_QUEUE.params,
+        limit_bytes=BDP_PACKETS * PACKET_BYTES,
+        trim_bytes=HEADER_BYTES,
+        mark_low_bytes=MARK_LOW_PACKETS * PACKET_BYTES,
+        mark_high_bytes=MARK_HIGH_PACKETS * PACKET_BYTES,
+    )
     return replace(
         scheme("ecmp"),
         name="as_in_htsim",
         short=stack,
         long=stack,
         balancer=ECMP,
-        queue=queue or replace(base, params=limits),
+        queue=queue or replace(TRIM_QUEUE, params=limits),
         nic=replace(ROUND_ROBIN, params=replace(ROUND_ROBIN.params, control_first=True)),
     )
 

@@ -1,26 +1,24 @@
 """Another simulator: capsim against htsim on the same flows; docs/capsim_against_htsim.md explains what is left."""
 
 import pytest
-from reference.as_in_htsim import ONE_PENALTY
 from reference.compare_with_htsim import capsim_outcome, htsim_outcome, printed_digits, values
 from reference.htsim_cases import CASES
 
 from capsim.protocols.transports.rack import RACK
 
 SEEDS = 2  # of four, for the time that a run takes
-# Mean, last flow of a run; both as shares of htsim's.
-WITHIN = {
+WITHIN = {  # shares of htsim's: of the mean, and of the end of a run
     "permutation": (0.01, 0.02),
-    "permutation-oblivious": (0.02, 0.04),
-    "permutation-bitmap": (0.03, 0.08),
-    "permutation-reps": (0.02, 0.03),
+    "permutation-bitmap": (0.01, 0.03),
+    "permutation-reps": (0.01, 0.03),
+    "permutation-mixed": (0.01, 0.03),
     "incast-8": (0.01, 0.01),
     "incast-32": (0.01, 0.01),
     "ring": (0.002, 0.002),
     "all-to-all": (0.002, 0.003),
-    "ndp-permutation": (0.01, 0.05),
+    "ndp-permutation": (0.01, 0.02),
     "ndp-incast-8": (0.02, 0.05),
-    "ndp-incast-32": (0.01, 0.02),
+    "ndp-incast-32": (0.01, 0.01),
 }
 
 
@@ -41,17 +39,11 @@ def test_capsim_agrees_with_htsim(name):
     assert ours.mean_us == pytest.approx(htsim.mean_us, rel=of_mean)
     assert ours.last_us == pytest.approx(htsim.last_us, rel=of_last)
     runs = CASES[name].seeds / SEEDS
-    if htsim.headers is not None:
-        assert runs * ours.headers == pytest.approx(htsim.headers, rel=0.25)
-    assert runs * ours.sent_again == pytest.approx(htsim.sent_again, rel=0.25)
+    assert runs * ours.sent_again == pytest.approx(htsim.sent_again, rel=0.25, abs=50)
+    assert ours.headers == pytest.approx(ours.sent_again, rel=0.01)
 
 
 def test_what_rack_guesses_is_the_difference_to_a_sender_that_never_does():
     htsim, ours = htsim_outcome("permutation"), capsim_outcome("permutation", seeds=1, transport=RACK)
     assert ours.mean_us > 1.05 * htsim.mean_us
     assert ours.sent_again > 5 * ours.headers
-
-
-def test_penalties_taken_as_in_htsim_are_the_difference_under_bitmap():
-    htsim, ours = htsim_outcome("permutation-bitmap"), capsim_outcome("permutation-bitmap", marking=ONE_PENALTY)
-    assert ours.mean_us == pytest.approx(htsim.mean_us, rel=0.01)
