@@ -23,15 +23,16 @@ class Decoder:
         unit = self.end.units[number]
         unit.first_segment, unit.k, unit.n, unit.sent_ps = first, k, n, 100 + number
         unit.next = unit.decoded_ps = NONE
+        unit.over = 0
         if number:
             self.end.units[number - 1].next = number
         if self.memory.first_unit == NONE:
             self.memory.first_unit = number
         return unit
 
-    def coded(self, number):
+    def coded(self, number, *, position=0):
         """Take a coded packet; return the segments that are delivered to TCP."""
-        return self.take(kind=CODED, unit=number, segment=self.end.units[number].first_segment)
+        return self.take(kind=CODED, unit=number, segment=self.end.units[number].first_segment, position=position)
 
     def source(self, segment, *, flags=0):
         """Take an uncoded packet; return the segments that are delivered to TCP."""
@@ -47,6 +48,14 @@ class Decoder:
         packet = self.end.packet(bytes=MSS + 40, sent_ps=sent_ps, flags=flags, priority=0, ack=0, **fields)
         if self.end.call("collect", packet):
             self._up(packet)
+        return self._released(before)
+
+    def wake(self):
+        """Go to the deadline that the receiver has set; return the segments that are delivered to TCP."""
+        self.end.now_ps = self.sub.receive_wake_ps
+        return self._released(len(self.handed))
+
+    def _released(self, before):
         packet = self.end.packet()
         while self.end.call("release", packet):
             self._up(packet)
@@ -201,3 +210,100 @@ def test_a_syn_passes_by_the_decoder(name):
     decoder = Decoder(ack=name)
     assert decoder.take(kind=SYN, unit=NONE, segment=0) == [0]
     assert decoder.counts == (0, 0, 0)
+
+
+# -- units that are waited for only so long
+
+REQUEST_PS = 50_000
+
+
+def impatient():
+    """Return the receiver of a systematic code that waits 50 ns for a unit of which no more is under way."""
+    return Decoder(systematic=True, request_s=50e-9)
+
+
+def deadline(decoder):
+    """Return for how long the receiver will still wait, or NONE."""
+    sub = decoder.sub
+    return NONE if sub.receive_wake_ps == NONE else sub.receive_wake_ps - decoder.end.now_ps
+
+
+def test_a_unit_is_waited_for_after_its_last_packet():
+    """Segments 1 and 2 are lost, and one of two repair packets; the other one is the last of its unit."""
+    decoder = impatient()
+    decoder.unit(0, 4, 6)
+    assert [decoder.source(0), decoder.source(3), deadline(decoder)] == [[0], [], NONE]
+    assert [decoder.coded(0, position=5), deadline(decoder)] == [[], REQUEST_PS]
+    assert decoder.wake() == [3]
+    assert (decoder.sub.receive_wake_ps, decoder.memory.units_asked, decoder.memory.held_packets) == (NONE, 1, 0)
+    assert dict(decoder.handed)[3][1] == RETRANSMITTED  # its acknowledgement is no RTT sample (Karn)
+    assert decoder.resent(2) == [2, 1]  # one retransmission makes four of the unit
+    assert decoder.counts == (1, 1, 0)
+
+
+def test_a_packet_of_a_later_unit_says_so_too_and_further_ones_put_nothing_off():
+    decoder = impatient()
+    decoder.unit(0, 2, 3), decoder.unit(2, 3, 4)
+    assert [decoder.source(1), deadline(decoder)] == [[], NONE]
+    assert [decoder.source(2), deadline(decoder)] == [[], REQUEST_PS]
+    assert [decoder.source(4), deadline(decoder)] == [[], REQUEST_PS - 1000]
+    assert decoder.wake() == [1, 2]  # 3 is waited for anew
+    assert deadline(decoder) == NONE
+    assert [decoder.coded(1, position=3), decoder.sub.receive_next] == [[3, 4], 0]
+    assert decoder.resent(0) == [0]
+    assert (decoder.memory.units_asked, decoder.memory.units_decoded, decoder.sub.receive_next) == (1, 2, 5)
+
+
+def test_what_is_held_is_delivered_before_a_retransmission():
+    """A sender that judges by time would take 3 and 5 for lost, which were sent before the retransmission of 0."""
+    decoder = impatient()
+    decoder.unit(0, 2, 3), decoder.unit(2, 4, 5)
+    decoder.source(1), decoder.source(3), decoder.source(5), decoder.wake()
+    assert decoder.resent(0) == [3, 5, 0]
+    assert [found[1] for _, found in decoder.handed[-3:]] == 3 * [RETRANSMITTED]
+    assert [decoder.source(4), decoder.sub.receive_next] == [[4], 2]  # nothing is held for 2 any more
+    assert decoder.coded(1, position=4) == [2]
+
+
+def test_a_probe_of_the_sender_ends_the_wait():
+    """All repair packets are lost, and nothing follows: the sender repeats its last segment."""
+    decoder = impatient()
+    decoder.unit(0, 6, 7)
+    assert [decoder.source(1), decoder.source(3), decoder.resent(5)] == [[], [], [1, 3, 5]]
+    assert (deadline(decoder), decoder.memory.held_packets) == (NONE, 0)
+
+
+def test_a_retransmission_that_decodes_a_unit_is_delivered_once():
+    decoder = impatient()
+    decoder.unit(0, 4, 5)
+    decoder.source(2), decoder.source(3), decoder.coded(0, position=4)
+    assert decoder.resent(1) == [2, 3, 1, 0]
+    assert decoder.sub.duplicate_packets == 0
+
+
+def test_without_repair_packets_the_last_source_packet_is_the_last():
+    decoder = impatient()
+    decoder.unit(0, 3, 3)
+    assert [decoder.source(2), deadline(decoder)] == [[], REQUEST_PS]
+    assert decoder.wake() == [2]
+
+
+def test_a_unit_that_its_sender_still_fills_is_left_with_all_that_is_held():
+    """Its repair packets may be far off, if a window is smaller than a unit: each packet puts the deadline off."""
+    decoder = impatient()
+    assert [decoder.source(1), deadline(decoder)] == [[], REQUEST_PS]
+    assert [decoder.source(3), deadline(decoder)] == [[], REQUEST_PS]
+    assert decoder.wake() == [1, 3]
+    assert decoder.source(2) == [2]  # comes before the first gap that is waited for
+    assert [decoder.source(5), deadline(decoder)] == [[], REQUEST_PS]
+    decoder.unit(0, 6, 7)
+    assert [decoder.coded(0, position=6), decoder.memory.units_asked] == [[], 0]
+    assert decoder.wake() == [5]
+
+
+def test_nothing_is_asked_for_of_a_unit_that_decodes_in_time():
+    decoder = impatient()
+    decoder.unit(0, 3, 5)
+    assert [decoder.source(1), decoder.coded(0, position=4), deadline(decoder)] == [[], [], REQUEST_PS]
+    assert decoder.source(2) == [0, 1, 2]
+    assert (deadline(decoder), decoder.memory.units_asked) == (NONE, 0)

@@ -69,6 +69,15 @@ def test_a_repair_packet_is_one_of_its_unit_and_nothing_else():
     assert encoder.packets[0].segment == 0
 
 
+def test_of_units_that_are_waited_for_only_so_long_repair_packets_leave_before_the_next_unit():
+    """However few packets are in flight, a unit is closed only by its third one."""
+    encoder = Encoder(**THREES | {"ack": Acknowledged.DECODED, "request_s": 1e-6})
+    assert encoder.send(0) == [0]
+    assert encoder.made == []
+    assert encoder.send(*range(1, 7)) == [1, 2, (0, 3), 3, 4, 5, (1, 3), 6]
+    assert encoder.made == [(0, 3, 4), (3, 3, 4)]
+
+
 @pytest.mark.parametrize("systematic", [True, False])
 def test_the_coded_part_ends_a_unit(systematic):
     """The first five segments are coded: 3 and 4 make a unit of two at once, 5 and 6 leave as they are."""

@@ -171,7 +171,7 @@ class Layer(Component):
 
     Its parameters may have the methods ``most_repair_packets(window, largest_flow=...)``, how many packets beyond those
     of the transport one event may send, and ``check_window(window)``, which refuses windows that it cannot serve, and
-    an attribute `emits_unasked`, which then counts in place of that of the layer.
+    attributes `emits_unasked` and `receive_timer`, which then count in place of those of the layer.
     """
 
     role = "layer"
@@ -271,9 +271,14 @@ class Stack:
         require(isinstance(params, SegmentParams), f"{self.transport.name}: its parameters are no SegmentParams")
         bounds.PRIORITY.check("priority", self.priority)
         late = f"{self.transport.name} puts acknowledgements off, but {self.layer.name} has the timer of the receiver"
-        require(not (self.late_acks and self.layer.receive_timer), late)
+        require(not (self.late_acks and self.layer_waits), late)
         for role in HOST_ROLES:
             check_params(getattr(self, role).params, role)
+
+    @property
+    def layer_waits(self) -> bool:
+        """Whether the layer has the timer of the receiver."""
+        return bool(getattr(self.layer.params, "receive_timer", self.layer.receive_timer))
 
     @property
     def late_acks(self) -> bool:

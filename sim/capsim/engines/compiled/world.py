@@ -112,7 +112,7 @@ def kinds_of_wake(state: State) -> list[int]:
     asked = {
         TIMEOUT: True,
         SEND_WAKE: any(stack.layer.send_timer or stack.transport.send_timer for stack in stacks),
-        RECEIVE_WAKE: any(stack.layer.receive_timer or stack.late_acks for stack in stacks),
+        RECEIVE_WAKE: any(stack.layer_waits or stack.late_acks for stack in stacks),
         MANAGE: len(state.dependents) > 0 or any(stack.sharing.note is not None for stack in stacks),
         WORK: len(state.processors) > 0,
     }

@@ -9,7 +9,7 @@ from typing import Any
 
 from capsim.base.inlined import inlined
 from capsim.protocols.layers.blocking import ESTIMATOR, note_rtt
-from capsim.protocols.layers.decoder import collect_and_hold, release_held, sources_here
+from capsim.protocols.layers.decoder import collect_and_hold, note_last, release_held, sources_here
 from capsim.protocols.layers.marks import capable, echo_mark, keep_mark
 from capsim.protocols.layers.params import Acknowledged, CodingParams
 from capsim.protocols.layers.per_packet import collect_packet, join_unit, renew
@@ -26,7 +26,7 @@ from capsim.protocols.layers.units import (
 )
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED
 from capsim.roles.components import Layer, UnitPacket
-from capsim.roles.hooks import DELIVER, DELIVER_ALONE, KEEP, PASS, TAKE
+from capsim.roles.hooks import DELIVER, DELIVER_ALONE, FOLLOW, KEEP, PASS, TAKE
 
 
 @inlined
@@ -97,7 +97,7 @@ def buffer_source(params: Any, coder: Any, sub: Any, packet: Any, now_ps: int) -
 def nothing_to_wait_for(params: Any, coder: Any, sub: Any, now_ps: int) -> bool:
     """Return whether the unit is sent although it is not full."""
     no_more_data = coder.unit_next == params.coded_packets or (sub.final and coder.unit_next == sub.end)
-    nothing_else_in_flight = sub.next_segment - sub.una <= coder.unit_next - coder.unit_first
+    nothing_else_in_flight = sub.next_segment - sub.una <= coder.unit_next - coder.unit_first and not params.request_ps
     return no_more_data or nothing_else_in_flight or (sub.send_wake_ps != NONE and sub.send_wake_ps <= now_ps)
 
 
@@ -150,7 +150,16 @@ def accept_source(params: Any, own: Any, estimator: Any, sub: Any, counters: Any
     if leaves_coded(params):
         return join_unit(params, own, estimator, sub, counters, packet, now_ps)
     buffer_source(params, own.subflow, sub, packet, now_ps)
-    return PASS if params.systematic else KEEP
+    if not params.systematic:
+        return KEEP
+    return FOLLOW if params.request_ps and is_full(params, own.subflow, estimator, sub, now_ps) else PASS
+
+
+@inlined
+def is_full(params: Any, coder: Any, estimator: Any, sub: Any, now_ps: int) -> bool:
+    """Return whether what has left makes a unit, whose repair packets follow before the next source packet."""
+    blocked, acks = measured(params, estimator, now_ps)
+    return coder.unit_next - coder.unit_first >= full_unit_packets(params, sub, estimator, blocked, acks)
 
 
 @inlined
@@ -178,6 +187,8 @@ def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, 
     """Take a packet at the receiver; with an ACK per packet, none that the layer holds is delivered behind it."""
     most = own.units[packet.unit].k if packet.kind == CODED else sub.ring_mask + 1
     if params.ack == Acknowledged.DECODED:
+        if params.request_ps:
+            note_last(own, sub, ring, packet, now_ps)
         delivered = collect_and_hold(params, own, sub, ring, packet, now_ps)
     else:
         delivered = packet.kind != CODED or collect_packet(own, packet, now_ps)

@@ -8,6 +8,12 @@ retransmit.
 Source packets of a systematic code need no decoding. With ``release = "in_order"`` one is delivered at once if it is
 the next that TCP expects; one behind a gap is held until a source packet, the decoding of the unit or a retransmission
 has filled the gap. With ``release = "decoded"`` each is delivered as it comes, also when it is reordered.
+
+With ``request_s`` the first unit with a gap is waited for no longer than that after its last packet or one of a later
+unit; one that its sender still fills, no longer than that after each packet. Then what is held of it is delivered, so
+that the acknowledgements tell the sender what is missing; later packets go on as if the unit had no gap. What the
+sender repeats of it counts for it as ever. A retransmission comes last: all that is held is delivered before it, since
+a sender that judges by time (RACK) takes for lost what was sent before a packet that is acknowledged and is not itself.
 """
 
 from enum import IntEnum
@@ -41,13 +47,42 @@ def collect_and_hold(params: Any, own: Any, sub: Any, ring: Any, packet: Any, no
     index = packet.segment & sub.ring_mask
     if not ring[index] & HELD:
         count_uncoded(params, own, sub, ring, packet, now_ps)
-    if is_source and params.release == Release.IN_ORDER and packet.segment > sub.receive_next:
-        ring[index] |= HELD
+    if params.request_ps and packet.flags & RETRANSMITTED and coder.held_packets:
+        hold_source(coder, ring, index, packet.segment)
+        coder.repeated = packet.segment
+        leave_to_transport(coder, sub, ring, coder.held_end)
         return 0
-    ring[index] &= ~HELD
+    if is_source and params.release == Release.IN_ORDER and packet.segment > first_gap(coder, sub, ring):
+        hold_source(coder, ring, index, packet.segment)
+        return 0
+    let_source_go(coder, ring, index)
     coder.release_sent_ps = packet.sent_ps
     coder.release_flags = packet.flags & RETRANSMITTED
     return 1
+
+
+@inlined
+def first_gap(coder: Any, sub: Any, ring: Any) -> int:
+    """Return the first segment that TCP has not had and that is still waited for."""
+    coder.asked_end = max(coder.asked_end, sub.receive_next)
+    while coder.asked_end < sub.end and ring[coder.asked_end & sub.ring_mask] & RECEIVED:
+        coder.asked_end += 1
+    return int(coder.asked_end)
+
+
+@inlined
+def hold_source(coder: Any, ring: Any, index: int, segment: int) -> None:
+    """Keep a source packet that is behind a gap."""
+    coder.held_packets += not ring[index] & HELD
+    coder.held_end = max(coder.held_end, segment + 1)
+    ring[index] |= HELD
+
+
+@inlined
+def let_source_go(coder: Any, ring: Any, index: int) -> None:
+    """Note that TCP gets a segment."""
+    coder.held_packets -= ring[index] & HELD != 0
+    ring[index] &= ~HELD
 
 
 @inlined
@@ -136,14 +171,15 @@ def next_unit(params: Any, own: Any, sub: Any, now_ps: int) -> int:
         unit = own.units[number]
         if unit.decoded_ps != NONE and not unit.released:
             return number
-        number = unit.next if params.release == Release.DECODED else NONE
+        given_up = unit.first_segment + unit.k <= coder.asked_end
+        number = unit.next if given_up or params.release == Release.DECODED else NONE
     return NONE
 
 
 @inlined
 def fill_source(coder: Any, sub: Any, ring: Any, packet: Any, segment: int) -> int:
     """Make `packet` a source packet that the decoder delivers."""
-    ring[segment & sub.ring_mask] &= ~HELD
+    let_source_go(coder, ring, segment & sub.ring_mask)
     packet.kind = DATA
     packet.flags = coder.release_flags
     packet.bytes = sub.mss_bytes
@@ -171,10 +207,66 @@ def flags_of_release(params: Any, coder: Any, unit: Any, now_ps: int) -> int:
 
 
 @inlined
-def next_is_held(sub: Any, ring: Any) -> bool:
-    """Return whether the decoder has the segment that TCP expects next, as it was sent."""
-    more = sub.receive_next < sub.end
-    return more and ring[sub.receive_next & sub.ring_mask] & HELD != 0
+def next_is_held(coder: Any, sub: Any, ring: Any) -> bool:
+    """Return whether the decoder has the segment that is waited for, as it was sent."""
+    first = first_gap(coder, sub, ring)
+    return first < sub.end and ring[first & sub.ring_mask] & HELD != 0
+
+
+@inlined
+def awaited_unit(own: Any, sub: Any, ring: Any) -> int:
+    """Return the unit of the first gap, or NONE while the sender fills it."""
+    coder = own.subflow
+    first, number = first_gap(coder, sub, ring), coder.first_unit
+    while number != NONE and own.units[number].first_segment + own.units[number].k <= first:
+        number = own.units[number].next
+    return int(number)
+
+
+@inlined
+def note_last(own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> None:
+    """Note that the last packet of a unit has come, or one of a unit that its sender still fills."""
+    if packet.kind == CODED:
+        unit = own.units[packet.unit]
+        unit.over |= packet.position == unit.n - 1
+    elif packet.kind == DATA:
+        awaited = awaited_unit(own, sub, ring)
+        if awaited != NONE:
+            unit = own.units[awaited]
+            unit.over |= unit.n == unit.k and packet.segment == unit.first_segment + unit.k - 1
+        else:
+            own.subflow.awaited_unit, own.subflow.over_ps = NONE, now_ps
+
+
+@inlined
+def give_up(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> bool:
+    """Wait no longer for the first unit with a gap, if its time is over; else set the timer, if packets are held."""
+    coder, awaited = own.subflow, awaited_unit(own, sub, ring)
+    if awaited != coder.awaited_unit:
+        coder.awaited_unit, coder.over_ps = awaited, NONE
+    if awaited != NONE and coder.over_ps == NONE:
+        unit = own.units[awaited]
+        if unit.over or coder.held_end > unit.first_segment + unit.k:
+            coder.over_ps = now_ps
+    waits = coder.held_packets > 0 and coder.over_ps != NONE
+    sub.receive_wake_ps = coder.over_ps + params.request_ps if waits else NONE
+    if not waits or now_ps < sub.receive_wake_ps:
+        return False
+    coder.units_asked += awaited != NONE
+    end = coder.held_end if awaited == NONE else own.units[awaited].first_segment + own.units[awaited].k
+    leave_to_transport(coder, sub, ring, end)
+    return True
+
+
+@inlined
+def leave_to_transport(coder: Any, sub: Any, ring: Any, end: int) -> None:
+    """Deliver what is held below `end`, and wait for nothing else there."""
+    coder.release_unit = NONE
+    coder.release_flags = RETRANSMITTED
+    coder.release_next = first_gap(coder, sub, ring)
+    coder.release_end = end
+    coder.asked_end = end
+    coder.over_ps = NONE
 
 
 @inlined
@@ -185,11 +277,18 @@ def release_held(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps
         while coder.release_next < coder.release_end:
             segment = coder.release_next
             coder.release_next += 1
-            if is_missing(sub, ring, segment):
+            known = coder.release_unit != NONE or (ring[segment & sub.ring_mask] & HELD and segment != coder.repeated)
+            if known and is_missing(sub, ring, segment):
                 return fill_source(coder, sub, ring, packet, segment)
-        if next_is_held(sub, ring):
-            return fill_source(coder, sub, ring, packet, sub.receive_next)
+        if coder.repeated != NONE:
+            segment = coder.repeated
+            coder.repeated = NONE
+            return fill_source(coder, sub, ring, packet, segment)
+        if next_is_held(coder, sub, ring):
+            return fill_source(coder, sub, ring, packet, first_gap(coder, sub, ring))
         number = next_unit(params, own, sub, now_ps)
+        if number == NONE and params.request_ps and give_up(params, own, sub, ring, now_ps):
+            continue
         if number == NONE:
             return 0
         unit = own.units[number]

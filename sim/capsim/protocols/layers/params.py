@@ -83,6 +83,11 @@ class CodingParams:
         Which RTT is the usual one: the smoothed (IX-C) or the average of all (VI-A).
     flush_s : float
         Not systematic: longest wait of a packet in the encoding buffer, in seconds; 0 for no limit. Not in the paper.
+    request_s : float
+        With ``ack = "decoded"`` of a systematic code, released in order: how long a unit is waited for after its last
+        packet or one of a later unit, in seconds, before the transport repeats what is missing; 0 for no limit. With a
+        limit a unit is full with k packets or at the end of a flow, and its repair packets leave before the next unit.
+        Not in the paper.
     release : Release
         With ``ack = "decoded"``: whether a decoded unit waits for all earlier ones.
     rtt_short_s : float
@@ -107,10 +112,16 @@ class CodingParams:
     rtt_factor: Annotated[float, bounds.FACTOR] = 2.0
     threshold: Threshold = Threshold.SMOOTHED
     flush_s: Annotated[float, bounds.DEADLINE_S] = 0.0
+    request_s: Annotated[float, bounds.DEADLINE_S] = 0.0
     release: Release = Release.IN_ORDER
     rtt_short_s: float = 100e-6
     rtt_long_s: float = 3e-3
     packet_s: float = 12e-6
+
+    @property
+    def receive_timer(self) -> bool:
+        """Whether units are waited for only so long, for which the receiver has a timer."""
+        return self.request_s > 0
 
     @property
     def emits_unasked(self) -> bool:
@@ -118,7 +129,7 @@ class CodingParams:
         return not (self.systematic and self.ack == Acknowledged.PACKET)
 
     def check_window(self, window: int) -> None:
-        """Refuse ``unit_size = "optimal"`` for windows whose best size would take too long to find, each time anew.
+        """Refuse what does not go together, and windows whose best size would take too long to find, each time anew.
 
         Parameters
         ----------
@@ -128,8 +139,15 @@ class CodingParams:
         Raises
         ------
         ParameterError
-            If the window has more than `MOST_SIZES` packets: Eq. 4 is evaluated for units of each size up to it.
+            If ``unit_size = "optimal"`` and the window has more than `MOST_SIZES` packets: Eq. 4 is evaluated for units
+            of each size up to it. If `request_s` is set for units of which nothing is held.
         """
+        holds = self.systematic and self.ack == Acknowledged.DECODED and self.release == Release.IN_ORDER
+        require(
+            self.request_s == 0 or holds,
+            "layer.request_s is for packets that are held behind a gap: set ack = 'decoded', systematic = true and "
+            "release = 'in_order', or request_s = 0",
+        )
         require(
             self.unit_size != UnitSize.OPTIMAL or window <= MOST_SIZES,
             f"layer.unit_size = 'optimal' with windows of {window} packets: units of every size up to the window are "

@@ -33,11 +33,18 @@ CODER = (
     ("release_end", "i8"),
     ("release_flags", "i4"),  # of the packet after which they may be delivered
     ("release_sent_ps", "i8"),  # when that packet was sent
+    ("held_packets", "i8"),  # source packets that wait behind a gap
+    ("held_end", "i8"),  # one above the last of them so far
+    ("repeated", "i8", NONE),  # a retransmission that is delivered after what is held, or NONE
+    ("asked_end", "i8"),  # below it what is missing is left to the transport
+    ("awaited_unit", "i4", NONE),  # the unit of the first gap from there on, or NONE
+    ("over_ps", "i8", NONE),  # since when no more of its packets are under way, or NONE
     ("coded_packets", "i8"),
     ("repair_packets", "i8"),
     ("units", "i8"),
     ("units_decoded", "i8"),
     ("units_stalled", "i8"),
+    ("units_asked", "i8"),
     ("late_packets", "i8"),
     *WAITING_MARKS,
 )
@@ -47,6 +54,7 @@ COUNTS = {
     "units": "coding units sent",
     "units_decoded": "of these, decoded at the receiver (source packets retransmitted uncoded count towards k)",
     "units_stalled": "of the units, short of k packets when a retransmission of one of their packets came",
+    "units_asked": "of the units, no longer waited for with `request_s`, so that what is missing is repeated",
     "late_packets": "coded packets that came after their unit was decoded",
 }
 UNIT = (
@@ -64,6 +72,7 @@ UNIT = (
     ("next", "i4"),  # later unit of the same subflow
     ("released", "u1"),
     ("stalled", "u1"),
+    ("over", "u1"),  # its last packet has come
 )
 UNIT_COLUMNS = {
     "first_segment": "first of its source packets",
@@ -122,6 +131,7 @@ def new_unit(own: Any, sub: Any, counters: Any, first: int, now_ps: int) -> int:
     unit.next = NONE
     unit.released = 0
     unit.stalled = 0
+    unit.over = 0
     if coder.first_unit == NONE:
         coder.first_unit = number
     else:
