@@ -6,7 +6,7 @@ from reference.htsim_cases import CASES
 
 from capsim.protocols.transports.rack import RACK
 
-SEEDS = 2  # of four, for the time that a run takes
+SEEDS = 1  # of four, for the time that a run takes
 WITHIN = {  # shares of htsim's: of the mean, and of the end of a run
     "permutation": (0.01, 0.02),
     "permutation-bitmap": (0.01, 0.03),
