@@ -42,6 +42,16 @@ def test_a_role_takes_nothing_else():
     assert scheme("caps.layer+rps").balancer == scheme("rps").balancer
 
 
+def test_marks_codes_and_replicas_go_over_rack():
+    """Catches a transport of one part that loses the parameter of another."""
+    coded, replicated = scheme("dctcp+ec_rack"), scheme("rack+repflow+dctcp")
+    assert (coded.long.layer, coded.balancer) == (scheme("ec_rack").long.layer, scheme("rps").balancer)
+    for found in (coded.long, replicated.short):
+        assert (found.transport.name, found.transport.params.ecn) == ("rack", True)
+        assert found.congestion == scheme("dctcp").long.congestion
+    assert replicated.short.sharing == scheme("repflow").short.sharing
+
+
 def test_its_name_is_what_was_written_and_its_sources_are_all():
     """Catches a name of the first part, and sources that are lost."""
     found = scheme("drill+mmptcp")
