@@ -40,6 +40,7 @@ from capsim.base.bounds import Bound, param_bounds
 from capsim.base.clock import to_ps
 from capsim.engines import run
 from capsim.engines.state import Setup
+from capsim.roles.catalogue import parameters
 from capsim.roles.hooks import ROLES
 from capsim.run.simulation import prepare
 from capsim.scenario.scenario import Comparison, from_dict
@@ -165,7 +166,9 @@ def at_bounds() -> list[tuple[str, str, str, float]]:
 
 @pytest.mark.parametrize(("name", "role", "field", "value"), at_bounds())
 def test_at_the_bound_both_engines_run_and_agree(name: str, role: str, field: str, value: float) -> None:
-    changes = {role: {field: value, **TOGETHER.get((role, field), {})}}
+    known = {one.name for one in parameters(scheme(name)) if one.role == role}
+    together = TOGETHER.get((role, field), {})
+    changes = {role: {field: value, **{each: also for each, also in together.items() if each in known}}}
     if (role, field, value) == ("transport", "mss_bytes", 1):
         changes[role] |= {"max_window_bytes": 100}
     flows = SMALL if field in THOUSANDFOLD else LARGE

@@ -58,6 +58,10 @@ def test_what_is_filled_in_for_a_scheme():
     assert "queue" not in filled(HUNDRED, scheme("ecmp")).scenario.params
     assert filled(HUNDRED, scheme("rps_trim")).scenario.params["queue"] == {"limit_bytes": 29 * 4150}
     assert filled(HUNDRED, scheme("ndp")).scenario.params["transport"]["initial_window_packets"] == 29
+    found = filled(HUNDRED, scheme("uet")).scenario.params
+    assert found["congestion"] == {"rate_bps": 10**11, "base_rtt_s": pytest.approx(9.34848e-6, rel=1e-9)}
+    assert found["transport"]["min_rto_s"] == pytest.approx(15e-6 + 6 * 29 * 332e-9)
+    assert found["queue"] == {"limit_bytes": 29 * 4150, "mark_low_bytes": 6 * 4150, "mark_high_bytes": 24 * 4150}
 
 
 @pytest.mark.parametrize("name", ["pfabric", "mmptcp_ns3", "cbr", "presto", "caps"])
@@ -124,6 +128,10 @@ def test_comparisons_and_studies_fill_it_in_for_each_scheme(tmp_path):
     [
         ("dctcp", "minimum RTO 200 ms, window 1 MB below rate x RTT, K = 20 packets; profile 100g fits"),
         ("letflow", "minimum RTO 200 ms, window 1 MB below rate x RTT, flowlet gap 500 us; profile 100g fits"),
+        (
+            "uet",
+            "window 1 MB below rate x RTT, base RTT of 1 Gbps for NSCC; profile 100g fits",
+        ),
         ("ndp", "window 1 MB below rate x RTT, first window of 30 packets below rate x RTT; profile 100g fits"),
     ],
 )

@@ -110,9 +110,10 @@ SUBFLOW = np.dtype(
         ("rto_ps", "i8"),
         ("max_window_bytes", "i8"),
         ("short_segment", "i8"),  # the one segment that is shorter than an MSS, or NONE
-        ("limited_packets", "i8"),  # new segments that limited transmit may send (RFC 3042)
-        ("limited_segments", "i8"),  # sent by it, not part of FlightSize (RFC 5681, section 3.2)
+        ("limited_packets", "i4"),  # new segments that limited transmit may send (RFC 3042)
+        ("limited_segments", "i4"),  # sent by it, not part of FlightSize (RFC 5681, section 3.2)
         ("newly_acked_bytes", "i8"),  # by the last acknowledgement
+        ("rtt_ps", "i8"),  # of the last packet that was answered, where a transport measures each
         ("src", "i4"),
         ("dst", "i4"),
         ("priority", "i4"),
@@ -135,14 +136,15 @@ SUBFLOW = np.dtype(
         ("short_bytes", "i8"),  # its payload
         ("dup_ack_threshold", "i8"),
         # -- less often
-        ("partial_acks", "i8"),
+        ("flight_bytes", "i8"),  # payload that is sent and not answered, where a transport counts it
+        ("partial_acks", "i4"),
+        ("fast_retransmits", "i4"),
         ("timed_out", "i8"),  # segment of the last timeout
         ("lost_flight_bytes", "i8"),  # in flight at the last loss
         ("open_ps", "i8"),
         ("closed_ps", "i8"),  # last acknowledgement at the sender
         ("established_ps", "i8"),
         ("retransmissions", "i8"),
-        ("fast_retransmits", "i8"),
         # -- results
         ("timeouts", "i8"),
         ("dup_acks_received", "i8"),

@@ -17,6 +17,9 @@ BDP                            rate of a host times base RTT, in whole packets
 ``transport.max_window_bytes`` 2 (BDP + queue)
 ``transport.min_rto_s``        1 ms where it is longer
 ``initial_window_packets``     of the transport ``ndp``, whose first window leaves at once: BDP
+``congestion.rate_bps``        of ``nscc``: the rate; ``base_rtt_s``: the base RTT. With it ``transport.min_rto_s`` is
+                               15 us and the time of six full queues of BDP, as in Ultra Ethernet's htsim
+``queue.mark_low_bytes``       of a queue ``trim`` that marks: 0.2 BDP in whole packets, ``mark_high_bytes``: 0.8 BDP
 ``balancer.gap_s``             of ``letflow`` and ``conga``: the time in which a full queue drains
 ============================== =====================================================================================
 
@@ -43,6 +46,7 @@ from capsmodel.checks import require
 _PACKET_BYTES = {"10g": 1500, "25g": 1500, "100g": 4150, "400g": 4150}
 _FRAME_BYTES = 64  # the smallest of Ethernet: an acknowledgement
 _QUEUE_BDP, _LEAST_K, _K_BDP, _MIN_RTO_S = 5, 15, 0.2, 1e-3
+_HIGH_BDP, _UET_RTO_S = 0.8, 15e-6
 _SEARCHED = 32  # switches with hosts from which the longest path is looked for
 
 _OLD_RATE_BPS = 1e9
@@ -182,6 +186,12 @@ def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
         found["transport.initial_window_packets"] = sizes.bdp_packets
     if any(getattr(stack.transport.params, "min_rto_s", 0.0) > _MIN_RTO_S for stack in scheme.stacks):
         found["transport.min_rto_s"] = _MIN_RTO_S
+    if _has_param(scheme.long.congestion, "base_rtt_s"):
+        found["congestion.rate_bps"], found["congestion.base_rtt_s"] = sizes.rate_bps, sizes.rtt_s
+        found["transport.min_rto_s"] = _UET_RTO_S + 6 * 8 * sizes.bdp_packets * sizes.packet_bytes / sizes.rate_bps
+    if getattr(scheme.queue.params, "mark_high_bytes", 0):
+        for name, share in (("queue.mark_low_bytes", _K_BDP), ("queue.mark_high_bytes", _HIGH_BDP)):
+            found[name] = ceil(share * sizes.bdp_packets) * sizes.packet_bytes
     if _has_param(scheme.queue, "threshold_packets"):
         found["queue.threshold_packets"] = sizes.threshold_packets
     if _has_param(scheme.queue, "trim_bytes"):
@@ -264,6 +274,8 @@ def _old_defaults(scenario: Scenario, scheme: Scheme) -> Iterator[str]:
         begins = transport.initial_window_packets if hasattr(transport, "pull_share") else sizes.bdp_packets
         if begins < sizes.bdp_packets and not _has(scenario, "transport.initial_window_packets"):
             yield f"first window of {begins} packets below rate x RTT"
+    if hasattr(scheme.long.congestion.params, "base_rtt_s") and not _has(scenario, "congestion.base_rtt_s"):
+        yield "base RTT of 1 Gbps for NSCC"
     if getattr(scheme.queue.params, "threshold_packets", 0) == _OLD_K and not _has(scenario, "queue.threshold_packets"):
         yield f"K = {_OLD_K} packets"
     if getattr(scheme.balancer.params, "gap_s", 0.0) == _OLD_GAP_S and not _has(scenario, "balancer.gap_s"):

@@ -38,10 +38,12 @@ class TrimParams:
         What is left of a trimmed packet, in bytes.
     headers_per_data : int
         So many headers in a row leave while data wait (NDP: 10; htsim: 100,000).
-    mark_low_bytes, mark_high_bytes : int
-        Data behind a packet that has left: up to the first none is marked, above the second each is, and between them a
-        share that grows in proportion (Ultra Ethernet: 0.2 and 0.8 of the bandwidth-delay product). With a second of 0
-        there are no marks.
+    mark_low_bytes : int
+        Up to so many bytes of data behind a packet that has left it is not marked; from there to `mark_high_bytes` the
+        share that is marked grows in proportion (Ultra Ethernet: 0.2 bandwidth-delay products).
+    mark_high_bytes : int
+        With more bytes of data behind it each packet that leaves is marked (Ultra Ethernet: 0.8 bandwidth-delay
+        products); 0: none is.
     """
 
     limit_bytes: Annotated[int, bounds.PORT_BYTES] = 12_000

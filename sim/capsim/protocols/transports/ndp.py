@@ -27,11 +27,22 @@ from typing import Annotated, Any
 
 from capsim.base import bounds
 from capsim.base.inlined import inlined
-from capsim.protocols.transports.ndp_receiver import HOST, SUBFLOW, on_data, on_receive_timer
-from capsim.protocols.transports.tcp import advance, echoed_mark, holds, payload_bytes, send_segment, take_sample
-from capsim.records import ESTABLISHED, MISSING, NONE, RETRANSMITTED, SACKED
+from capsim.protocols.transports.answered import (
+    PACKET,
+    SEGMENT,
+    SUBFLOW,
+    first_missing,
+    has_place,
+    lose_late,
+    send_one,
+    set_earlier,
+    take_answer,
+)
+from capsim.protocols.transports.ndp_receiver import HOST, PULLS, on_data, on_receive_timer
+from capsim.protocols.transports.tcp import take_sample
+from capsim.records import ESTABLISHED, NONE, RETRANSMITTED
 from capsim.roles.components import SegmentParams, Transport
-from capsim.roles.hooks import ACKED, EXPIRED, HEADER
+from capsim.roles.hooks import EXPIRED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,41 +91,23 @@ def open_(params: Any, own: Any, flow: Any, sub: Any, now_ps: int) -> int:
     return 0
 
 
-@inlined
-def first_missing(memory: Any, sub: Any, ring: Any) -> int:
-    """Return the first segment that is to be sent again."""
-    segment = max(memory.missing_from, sub.una)
-    while not holds(sub, ring, segment, MISSING):
-        segment += 1
-    return int(segment)
-
-
 def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Send a packet of the first window, or one for a PULL: what is missing first."""
     memory, segment = own.subflow, sub.high
-    is_pulled = memory.pulled > memory.spent
-    if sub.state != ESTABLISHED or not (is_pulled or memory.begun < params.initial_window_packets):
+    is_pulled, begins = memory.pulled > memory.spent, memory.begun < params.initial_window_packets
+    if sub.state != ESTABLISHED or not (is_pulled or begins):
         return 0
     if is_pulled and memory.missing:
         segment = first_missing(memory, sub, ring)
-        ring[segment & sub.ring_mask] &= ~MISSING
-        memory.missing -= 1
-        memory.missing_from = segment + 1
-        memory.spent += 1
-    else:
-        held = segment - sub.una
-        if held > sub.ring_mask or held * params.mss_bytes + payload_bytes(params, sub, segment) > sub.max_window_bytes:
-            return 0
-        if segment >= sub.end:
-            sub.ready = not sub.final
-            return 0
-        if memory.begun < params.initial_window_packets:
-            memory.begun += 1
-        else:
-            memory.spent += 1
-        sub.next_segment = segment + 1
-    own.segments[segment & sub.ring_mask].sent_ps = now_ps
-    return send_segment(params, sub, packet, segment, now_ps)
+        begins = False
+    elif not has_place(params, sub, segment):
+        return 0
+    elif segment >= sub.end:
+        sub.ready = not sub.final
+        return 0
+    memory.begun += 1 if begins else 0
+    memory.spent += 0 if begins else 1
+    return send_one(params, own, sub, ring, packet, segment, now_ps)
 
 
 @inlined
@@ -126,69 +119,29 @@ def measure(params: Any, sub: Any, packet: Any, now_ps: int) -> None:
         sub.timer_ps = min(sub.timer_ps, now_ps + sub.rto_ps)
 
 
-@inlined
-def lose(memory: Any, sub: Any, ring: Any, segment: int) -> None:
-    """Note that a segment is to be sent again."""
-    ring[segment & sub.ring_mask] |= MISSING
-    memory.missing_from = min(memory.missing_from, segment) if memory.missing else segment
-    memory.missing += 1
-
-
-@inlined
-def find(memory: Any, sub: Any, ring: Any, segment: int) -> None:
-    """Note that a segment that was to be sent again has come."""
-    if holds(sub, ring, segment, MISSING):
-        ring[segment & sub.ring_mask] &= ~MISSING
-        memory.missing -= 1
-
-
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Take an ACK, a NACK or a PULL, all of which say what has come in order and how many PULLs have left."""
-    memory, segment = own.subflow, packet.segment
-    signals = echoed_mark(packet) | (HEADER if own.packet.trimmed else 0)
+    memory = own.subflow
     memory.heard_ps = now_ps
     if not packet.flags & RETRANSMITTED:
         measure(params, sub, packet, now_ps)
     if own.packet.pulls > memory.told:
         memory.pulled += own.packet.pulls - memory.told
         memory.told = own.packet.pulls
-    if packet.ack > sub.una:
-        for passed in range(sub.una, packet.ack):
-            find(memory, sub, ring, passed)
-        advance(params, sub, ring, packet.ack)
-        signals |= ACKED
-    if segment < sub.una or segment >= sub.high or holds(sub, ring, segment, SACKED):
-        return signals
-    if not own.packet.trimmed:
-        find(memory, sub, ring, segment)
-        ring[segment & sub.ring_mask] |= SACKED
-        sub.newly_acked_bytes = payload_bytes(params, sub, segment)
-        return signals | ACKED
-    is_last_copy = own.segments[segment & sub.ring_mask].sent_ps == packet.sent_ps
-    if is_last_copy and not holds(sub, ring, segment, MISSING):
-        lose(memory, sub, ring, segment)
-    return signals
+    return take_answer(params, own, sub, ring, packet, now_ps)
 
 
 def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
-    """Send again at once what got no answer; ask nobody where no PULL has come. The timer stands for all of them."""
-    memory, expired = own.subflow, 0
-    sub.timer_ps = NONE
-    for segment in range(sub.una, sub.high):
-        if not holds(sub, ring, segment, SACKED | MISSING):
-            due_ps = own.segments[segment & sub.ring_mask].sent_ps + sub.rto_ps
-            if due_ps <= now_ps:
-                lose(memory, sub, ring, segment)
-                expired += 1
-            elif sub.timer_ps == NONE or due_ps < sub.timer_ps:
-                sub.timer_ps = due_ps
+    """Send a packet for each that got no answer, without a PULL, or one where none has come for long."""
+    memory = own.subflow
+    expired = lose_late(params, own, sub, ring, now_ps)
     if expired == 0 and (memory.missing or (sub.una == sub.high and sub.high < sub.end)):
         due_ps = memory.heard_ps + sub.rto_ps
         if due_ps <= now_ps:
             memory.heard_ps = now_ps
             expired = 1
-        elif sub.timer_ps == NONE or due_ps < sub.timer_ps:
-            sub.timer_ps = due_ps
+        else:
+            set_earlier(sub, due_ps)
     memory.pulled += expired
     sub.timeouts += 1 if expired else 0
     return EXPIRED if expired else 0
@@ -205,18 +158,17 @@ NDP = Transport(
     params=NdpParams(),
     memory={
         "subflow": (
+            *PULLS,
             *SUBFLOW,
             ("begun", "i8"),  # packets of the first window that have left
             ("told", "i8"),  # the most PULLs that an acknowledgement has told of
             ("pulled", "i8"),  # packets that may leave: by PULLs and the timer
             ("spent", "i8"),  # those that have
-            ("missing", "i8"),  # segments that are to be sent again
-            ("missing_from", "i8"),  # none of them is below
             ("heard_ps", "i8"),  # when the receiver was heard last
         ),
         "host": HOST,
-        "segment": (("sent_ps", "i8"),),
-        "packet": (("pulls", "i8"), ("trimmed", "i8")),
+        "segment": SEGMENT,
+        "packet": (*PACKET, ("pulls", "i8")),
     },
     reads_headers=True,
 )

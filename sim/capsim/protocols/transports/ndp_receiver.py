@@ -24,8 +24,8 @@ from typing import Any
 
 from capsim.base.clock import BIT_PS_PER_BYTE_S
 from capsim.base.inlined import inlined
-from capsim.protocols.transports.receiver import note_arrival
-from capsim.records import ACK, CONGESTION_EXPERIENCED, DATA, ECN_ECHO, NONE, RETRANSMITTED, TRIMMED
+from capsim.protocols.transports.answered import take_arrival, turn_round
+from capsim.records import NONE, RETRANSMITTED
 
 FREED = 64  # slots given back that a host remembers
 
@@ -36,7 +36,7 @@ HOST = (
     ("freed_ps", f"({FREED},)i8", NONE),  # slots given back, in any order
     ("last_freed_ps", "i8", NONE),  # the latest of them
 )
-SUBFLOW = (
+PULLS = (
     ("owed", "i8"),  # PULLs that have not left
     ("given", "i8"),  # PULLs that have
 )
@@ -92,26 +92,19 @@ def owe(params: Any, own: Any, sub: Any, now_ps: int) -> None:
 @inlined
 def answer(params: Any, own: Any, sub: Any, packet: Any) -> int:
     """Turn a packet into an acknowledgement with the number of PULLs that have left."""
-    packet.kind = ACK
-    packet.bytes = params.ack_bytes
-    packet.ack = sub.receive_next
     own.packet.pulls = own.subflow.given
-    return 1
+    return turn_round(params, sub, packet)
 
 
 def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Answer a packet, or the header of one, and owe its sender a PULL unless all has come."""
-    own.packet.trimmed = 1 if packet.flags & TRIMMED else 0
-    if not own.packet.trimmed and packet.kind == DATA:
-        note_arrival(sub, ring, packet)
+    take_arrival(own, sub, ring, packet)
     if sub.receive_next == sub.end and sub.final:
         own.subflow.owed = 0
         if sub.receive_wake_ps != NONE:
             give_back(own.host, sub)
     else:
         owe(params, own, sub, now_ps)
-    again = RETRANSMITTED if own.packet.trimmed else packet.flags & RETRANSMITTED
-    packet.flags = again | (ECN_ECHO if packet.flags & CONGESTION_EXPERIENCED else 0)
     return answer(params, own, sub, packet)
 
 
