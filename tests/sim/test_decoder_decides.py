@@ -67,6 +67,10 @@ class Decoder:
         self.handed.append((packet.segment, tuple(getattr(packet, name) for name in names)))
         self.end.call("on_data", packet)
 
+    def units_arrived(self, number):
+        """Return how many packets of a unit are counted."""
+        return self.end.units[number].arrived_packets
+
     @property
     def counts(self):
         """Return units decoded, units stalled, late packets."""
@@ -252,6 +256,35 @@ def test_a_packet_of_a_later_unit_says_so_too_and_further_ones_put_nothing_off()
     assert [decoder.coded(1, position=3), decoder.sub.receive_next] == [[3, 4], 0]
     assert decoder.resent(0) == [0]
     assert (decoder.memory.units_asked, decoder.memory.units_decoded, decoder.sub.receive_next) == (1, 2, 5)
+
+
+def test_behind_a_unit_that_was_left_packets_in_order_are_not_held():
+    """Segment 0 stays lost: 2 to 4 of the next unit are as if it was there, and 6 waits for 5."""
+    decoder = impatient()
+    decoder.unit(0, 2, 3), decoder.unit(2, 5, 6)
+    decoder.source(1), decoder.source(2)
+    assert decoder.wake() == [1, 2]
+    assert [decoder.source(3), decoder.source(4), decoder.source(6)] == [[3], [4], []]
+    assert [decoder.source(5), decoder.sub.receive_next, decoder.memory.held_packets] == [[5, 6], 0, 0]
+
+
+def test_behind_a_unit_that_was_left_the_next_one_decodes_whatever_is_missing_of_it():
+    """Its first packet is lost, so that the first gap is where the unit that was left ends."""
+    decoder = impatient()
+    decoder.unit(0, 3, 4), decoder.unit(3, 2, 3)
+    decoder.source(1), decoder.coded(0, position=3)
+    assert decoder.wake() == [1]
+    assert [decoder.source(4), decoder.coded(1, position=2)] == [[], [3, 4]]
+
+
+def test_a_held_packet_that_comes_again_is_delivered_once_and_last():
+    """The sender took 2 for lost, which was held: 1 is lost and 3 and 4 are held too."""
+    decoder = impatient()
+    decoder.unit(0, 6, 7)
+    decoder.source(0), decoder.source(2), decoder.source(3), decoder.source(4)
+    assert decoder.resent(2) == [3, 4, 2]
+    assert (decoder.sub.duplicate_packets, decoder.memory.held_packets) == (0, 0)
+    assert decoder.units_arrived(0) == 4
 
 
 def test_what_is_held_is_delivered_before_a_retransmission():

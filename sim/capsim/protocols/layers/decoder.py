@@ -48,7 +48,6 @@ def collect_and_hold(params: Any, own: Any, sub: Any, ring: Any, packet: Any, no
     if not ring[index] & HELD:
         count_uncoded(params, own, sub, ring, packet, now_ps)
     if params.request_ps and packet.flags & RETRANSMITTED and coder.held_packets:
-        hold_source(coder, ring, index, packet.segment)
         coder.repeated = packet.segment
         leave_to_transport(coder, sub, ring, coder.held_end)
         return 0
