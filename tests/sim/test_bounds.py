@@ -145,6 +145,7 @@ TOGETHER = {
     ("transport", "initial_rto_s"): {"max_rto_s": 4500.0},
     ("transport", "max_window_bytes"): {"mss_bytes": 1},
     ("transport", "off_s"): {"on_s": 1e-3},
+    ("layer", "request_s"): {"ack": "decoded"},
 }
 LARGE = [(0, 3, 3000, 0.0), (1, 3, 15_000, 5.0), (2, 4, 101_000, 9.0)]
 SMALL = [(0, 3, 3000, 0.0), (1, 3, 15_000, 5.0)]

@@ -274,7 +274,8 @@ def test_behind_a_unit_that_was_left_the_next_one_decodes_whatever_is_missing_of
     decoder.unit(0, 3, 4), decoder.unit(3, 2, 3)
     decoder.source(1), decoder.coded(0, position=3)
     assert decoder.wake() == [1]
-    assert [decoder.source(4), decoder.coded(1, position=2)] == [[], [3, 4]]
+    assert [decoder.source(4), deadline(decoder)] == [[], NONE]
+    assert decoder.coded(1, position=2) == [3, 4]
 
 
 def test_a_held_packet_that_comes_again_is_delivered_once_and_last():
@@ -332,6 +333,22 @@ def test_a_unit_that_its_sender_still_fills_is_left_with_all_that_is_held():
     decoder.unit(0, 6, 7)
     assert [decoder.coded(0, position=6), decoder.memory.units_asked] == [[], 0]
     assert decoder.wake() == [5]
+
+
+def test_each_unit_has_a_time_of_its_own():
+    """The first was about to be left when it decoded; of the second more may be under way."""
+    decoder = impatient()
+    decoder.unit(0, 3, 4), decoder.unit(3, 3, 4)
+    decoder.source(1)
+    assert [decoder.coded(0, position=3), deadline(decoder)] == [[], REQUEST_PS]
+    assert decoder.source(2) == [0, 1, 2]
+    assert [decoder.source(4), deadline(decoder)] == [[], NONE]
+
+
+def test_where_nothing_is_held_there_is_nothing_to_tell():
+    decoder = impatient()
+    decoder.unit(0, 3, 5)
+    assert [decoder.source(0), decoder.coded(0, position=4), deadline(decoder)] == [[0], [], NONE]
 
 
 def test_nothing_is_asked_for_of_a_unit_that_decodes_in_time():
