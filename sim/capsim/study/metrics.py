@@ -200,8 +200,19 @@ class Run:
     @cached_property
     def foreground(self) -> pd.DataFrame:
         """Return the flows of entries without a stack of their own: those that are not the background of others."""
-        entries = [position for position, entry in enumerate(self.result.scenario.traffic) if entry.stack is None]
-        return self.flows[self.flows["traffic_entry"].isin(entries)]
+        traffic = self.result.scenario.traffic
+        entries = [position for position, entry in enumerate(traffic) if entry.stack is None]
+        return self.flows if len(entries) == len(traffic) else self.flows[self.flows["traffic_entry"].isin(entries)]
+
+    @cached_property
+    def foreground_short(self) -> pd.DataFrame:
+        """Return the short ones of these."""
+        return self.foreground[self.foreground["short"]]
+
+    @cached_property
+    def foreground_long(self) -> pd.DataFrame:
+        """Return the long ones of these."""
+        return self.foreground[~self.foreground["short"]]
 
     @cached_property
     def decoded(self) -> pd.DataFrame:
@@ -486,53 +497,38 @@ def _coded(flows: pd.DataFrame) -> float:
     return coded / original if original else 0.0
 
 
-def _only(flows: pd.DataFrame, *, short: bool) -> pd.DataFrame:
-    return flows[flows["short"] == short]
-
-
-def _coded_short(flows: pd.DataFrame) -> float:
-    return _coded(_only(flows, short=True))
-
-
-def _coded_long(flows: pd.DataFrame) -> float:
-    return _coded(_only(flows, short=False))
-
-
 def _rate_bps(flows: pd.DataFrame) -> float:
-    long = _only(flows, short=False)
-    return _mean(BITS_PER_BYTE * long["flow_bytes"] / long["fct_s"])
+    return _mean(BITS_PER_BYTE * flows["flow_bytes"] / flows["fct_s"])
 
 
-def _untimed(flows: pd.DataFrame, most: int) -> float:
-    return _mean(_only(flows, short=True)["timeouts"] <= most)
+def _untimed(flows: pd.DataFrame) -> float:
+    return _mean(flows["timeouts"] == 0)
 
 
-def _longest_untimed_s(flows: pd.DataFrame) -> float:
-    short = _only(flows, short=True)
-    return float(short.loc[short["timeouts"] == 0, "fct_s"].max())
+def _once_timed(flows: pd.DataFrame) -> float:
+    return _mean(flows["timeouts"] <= 1)
 
 
-def _of_foreground(of: Callable[[pd.DataFrame], float]) -> Callable[[Run], float]:
-    return lambda run: of(run.foreground)
+def _longest_s(flows: pd.DataFrame) -> float:
+    return float(flows.loc[flows["timeouts"] == 0, "fct_s"].max())
 
 
-for _name, _unit_of, _told, _flows in (
-    ("multipath_fct_short_s", "s", "mean FCT, short", lambda flows: _mean(_only(flows, short=True)["fct_s"])),
-    ("multipath_throughput_long_bps", "bps", "mean throughput, long", _rate_bps),
-    ("untimed_ratio", "share", "short flows without a timeout", lambda flows: _untimed(flows, 0)),
-    ("once_timed_ratio", "share", "short flows with one timeout at most", lambda flows: _untimed(flows, 1)),
-    ("longest_untimed_fct_s", "s", "longest FCT of short flows without a timeout", _longest_untimed_s),
-    ("coded_ratio", "share", "coded over original packets", _coded),
-    (
-        "coded_ratio_short",
-        "share",
-        "coded over original packets, short",
-        _coded_short,
-    ),
-    ("coded_ratio_long", "share", "coded over original packets, long", _coded_long),
+def _of_flows(part: str, of: Callable[[pd.DataFrame], float]) -> Callable[[Run], float]:
+    return lambda run: of(getattr(run, part))
+
+
+for _name, _unit_of, _told, _part, _of in (
+    ("multipath_fct_short_s", "s", "mean FCT, short", "foreground_short", lambda flows: _mean(flows["fct_s"])),
+    ("multipath_throughput_long_bps", "bps", "mean throughput, long", "foreground_long", _rate_bps),
+    ("untimed_ratio", "share", "short flows without a timeout", "foreground_short", _untimed),
+    ("once_timed_ratio", "share", "short flows with one timeout at most", "foreground_short", _once_timed),
+    ("longest_untimed_fct_s", "s", "longest FCT of short flows without a timeout", "foreground_short", _longest_s),
+    ("coded_ratio", "share", "coded over original packets", "foreground", _coded),
+    ("coded_ratio_short", "share", "coded over original packets, short", "foreground_short", _coded),
+    ("coded_ratio_long", "share", "coded over original packets, long", "foreground_long", _coded),
 ):
     _words = f"{_told}, without the background"
-    _add(Metric(_name, _unit_of, _words, _of_foreground(_flows), tail=_name.startswith("longest")))
+    _add(Metric(_name, _unit_of, _words, _of_flows(_part, _of), tail=_name.startswith("longest")))
 
 
 @metric("cwnd_packets", unit="packets", words="mean congestion window of sampled flows")

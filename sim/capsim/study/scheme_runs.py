@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from capsim.run.simulation import simulate
 from capsim.scenario.entry_stacks import entry_schemes, scheme_of_run
 from capsim.scenario.scenario import Scenario, from_dict
 from capsim.study.metrics import METRICS, Run, columns
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import FloatArray, IntArray, ParameterError, require
 from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio, skewness
 from capsmodel.experiments.sweep import Done, Executor, Progress, Task, gather, measurement
 
@@ -276,56 +276,65 @@ def metric_table(
         the ends of its 95% interval, and ``pairs`` the seeds in which both have a value. ``pairs_with_0`` of them have
         a 0; if there is one, the ratio is NaN: 0 has no logarithm, and the other pairs would be chosen by their result.
     """
-    axes = list(points[0])
-    by_point = {key if isinstance(key, tuple) else (key,): rows for key, rows in runs.groupby(axes, dropna=False)}
+    axes, names = list(points[0]), list(metrics)
+    groups = runs.groupby(axes, dropna=False)
+    samples = {key if isinstance(key, tuple) else (key,): _sample(rows, names) for key, rows in groups}
     table = []
     for point in points:
-        own = by_point[tuple(point.values())]
-        base = by_point[tuple({**point, "scheme": first_scheme}.values())] if first_scheme else None
-        table += [{**point, **_row(own, base, metric)} for metric in metrics]
+        own = samples[tuple(point.values())]
+        base = samples[tuple({**point, "scheme": first_scheme}.values())] if first_scheme else None
+        table += [{**point, "metric": name, **_row(own, base, column)} for column, name in enumerate(names)]
     return pd.DataFrame(table)
 
 
-def _row(runs: pd.DataFrame, base: pd.DataFrame | None, metric: str) -> dict[str, Any]:
-    values = _by_seed(runs, metric)
-    mean, half_width = _mean_and_half_width(values)
-    of_base = values * np.nan if base is None else _by_seed(base, metric)
+class _Sample(NamedTuple):
+    """The runs of a point: their seeds, ascending, and a row of metrics for each."""
+
+    seeds: IntArray
+    values: FloatArray
+
+
+def _sample(runs: pd.DataFrame, metrics: list[str]) -> _Sample:
+    ordered = runs.sort_values("seed")
+    return _Sample(ordered["seed"].to_numpy(np.int64), ordered[metrics].to_numpy(np.float64))
+
+
+def _row(own: _Sample, base: _Sample | None, column: int) -> dict[str, Any]:
+    values = own.values[:, column]
+    found = values[np.isfinite(values)]
+    mean, half_width = _mean_and_half_width(found)
+    of_base = np.empty((0, 2)) if base is None else _pairs(own, base, column)
     return {
-        "metric": metric,
         "mean": mean,
         "half_width": half_width,
-        "skewness": _skewness(values),
-        "seeds": int(np.isfinite(values).sum()),
-        **_ratio(values, of_base),
+        "skewness": skewness(found) if len(found) >= 3 else nan,
+        "seeds": len(found),
+        **_ratio(of_base),
     }
 
 
-def _by_seed(runs: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    return runs.set_index("seed")[metric].astype(np.float64).sort_index()
-
-
-def _mean_and_half_width(found: "pd.Series[float]") -> tuple[float, float]:
+def _mean_and_half_width(values: FloatArray) -> tuple[float, float]:
     """Return the mean, NaN of nothing, and half the length of its 95% interval, NaN of fewer than two."""
-    values = found[np.isfinite(found)].to_numpy(np.float64)
     if len(values) < 2:
         return (float(values[0]) if len(values) else nan), nan
     interval = mean_interval(values)
     return interval.value, interval.half_width
 
 
-def _skewness(found: "pd.Series[float]") -> float:
-    values = found[np.isfinite(found)].to_numpy(np.float64)
-    return skewness(values) if len(values) >= 3 else nan
+def _pairs(own: _Sample, base: _Sample, column: int) -> FloatArray:
+    """Return rows of this scheme's value and the first one's by the seeds that both have, where neither is NaN."""
+    _, of_own, of_base = np.intersect1d(own.seeds, base.seeds, assume_unique=True, return_indices=True)
+    pairs = np.column_stack([own.values[of_own, column], base.values[of_base, column]])
+    return pairs[~np.isnan(pairs).any(axis=1)]
 
 
-def _ratio(values: "pd.Series[float]", base: "pd.Series[float]") -> dict[str, Any]:
+def _ratio(pairs: FloatArray) -> dict[str, Any]:
     """Return the ratio of two samples paired by seed with its interval, NaN where there is none, and its pairs."""
-    pairs = pd.DataFrame({"own": values, "base": base}).dropna()
     zeros = int((pairs == 0).any(axis=1).sum())
     value, low, high = nan, nan, nan
     if not zeros and len(pairs) > 1:
-        found = paired_ratio(pairs["own"], pairs["base"])
+        found = paired_ratio(pairs[:, 0], pairs[:, 1])
         value, low, high = found.value, found.low, found.high
     elif not zeros and len(pairs):
-        value = float((pairs["own"] / pairs["base"]).iloc[0])
+        value = float(pairs[0, 0] / pairs[0, 1])
     return {"ratio": value, "ratio_low": low, "ratio_high": high, "pairs": len(pairs), "pairs_with_0": zeros}
