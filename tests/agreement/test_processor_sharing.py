@@ -14,7 +14,7 @@ from agreement.measured.processor_sharing import processor_sharing
 from capsmodel.papers.measurements.means import mean_in_row
 
 SEGMENTS = (30, 150)
-FLOWS = {0.4: 30_000, 0.7: 100_000}
+FLOWS = {0.4: 12_000, 0.7: 50_000}
 DETECT = 0.15
 
 

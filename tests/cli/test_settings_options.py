@@ -120,7 +120,7 @@ BAD = [
     ("--set fabric.rate_bps=fast", "'fast' is not a rate"),
     ("--set traffic.nosuch=1", "traffic of the kind poisson has no nosuch"),
     ("--set traffic.7.load=1", "there are 1 traffic entries"),
-    ("--set traffic=1", "is no setting"),
+    ("--set traffic=1", "Expected `array`"),
     (
         "--set nosuch.min_rto_s=1",
         "balancer, queue, nic; settings of a scenario begin with fabric, traffic, hosts or probes",

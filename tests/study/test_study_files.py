@@ -228,3 +228,16 @@ def test_a_field_of_the_scenario_is_set_as_any_other_setting(tmp_path):
     assert (scenario.end_s, scenario.nic) == (1e-3, "round_robin")
     with pytest.raises(ParameterError, match=r"^seed = 3: the seeds of a study are 1, 2, \.\.\."):
         load_study(file, seed=3)
+
+
+def test_a_value_of_an_axis_sets_keys_of_the_scenario_too(tmp_path):
+    """Traffic as a whole among them; a name that templates use stays a name."""
+    tables = {"fabric": {"kind": "dumbbell", "hosts_per_side": 2}, "traffic": [{"kind": "batch", "flow_bytes": "{of}"}]}
+    incast = {"kind": "incast", "flow_bytes": 5000, "senders_per_round": 3, "receiver": 0}
+    case = {"batch": {"of": 1000, "warm_up_s": 1e-6}, "incast": {"of": 7, "traffic": [incast], "traffic.0.rounds": 2}}
+    file = tmp_path / "mine.toml"
+    file.write_text(tomli_w.dumps({"axes": {"case": case, "scheme": ["ecmp"]}, "scenario": tables}))
+    design = load_study(file).design
+    batch, incast = (design.described(point).scenario for point in design.points())
+    assert (batch.traffic[0].flow_bytes, batch.warm_up_s) == (1000, 1e-6)
+    assert (incast.traffic[0].flow_bytes, incast.traffic[0].rounds, incast.warm_up_s) == (5000, 2, 0.0)

@@ -193,10 +193,23 @@ class Fabric:
 
     def one_way_ps(self, src: int, dst: int, *, packet_bytes: int) -> int:
         """Return the least time in picoseconds that a lone packet needs from `src` to `dst`, store and forward."""
-        return min(self._crossing_ps(path, packet_bytes) for path in self.paths(src, dst))
+        known = self._known_ps.setdefault((dst, packet_bytes), {})
+        return self._least_ps(int(self.host_port[src]), dst, packet_bytes, known)
 
-    def _crossing_ps(self, path: tuple[int, ...], packet_bytes: int) -> int:
-        return sum(int(self.delay_ps[port]) + serialisation_ps(packet_bytes, int(self.rate_bps[port])) for port in path)
+    @cached_property
+    def _known_ps(self) -> dict[tuple[int, int], dict[int, int]]:
+        """Return by destination and packet size the times from ports that were asked for; other sources share them."""
+        return {}
+
+    def _least_ps(self, port: int, dst: int, packet_bytes: int, known: dict[int, int]) -> int:
+        """Return the least time from `port` on, as far as it is not known yet."""
+        if port not in known:
+            node = int(self.port_to[port])
+            crossing_ps = int(self.delay_ps[port]) + serialisation_ps(packet_bytes, int(self.rate_bps[port]))
+            onwards = () if node == dst else self.routes.ports(node - self.n_hosts, dst).tolist()
+            rest_ps = min(self._least_ps(one, dst, packet_bytes, known) for one in onwards) if node != dst else 0
+            known[port] = crossing_ps + rest_ps
+        return known[port]
 
     def base_rtt_ps(self, src: int, dst: int, *, packet_bytes: int, ack_bytes: int) -> int:
         """Return the round trip in picoseconds of one packet and its acknowledgement without any queue."""

@@ -129,7 +129,7 @@ def is_parameter(name: str) -> bool:
 
 def _set(tables: dict[str, Any], name: str, value: Any) -> None:
     first, *rest = name.removeprefix("params.").split(".")
-    if first == "traffic":
+    if first == "traffic" and rest:
         _set_traffic(tables["traffic"], name, rest, value)
     elif first == "fabric" and len(rest) == 1:
         _put(tables["fabric"], rest[0], value)

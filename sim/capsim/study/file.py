@@ -267,7 +267,8 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         ``compiled`` or ``reference``.
     axes : table
         The values of each axis by its name: a list, or a table of what each value, by its name, sets. A name without a
-        dot is used in templates, one with a dot is a setting (:mod:`capsim.scenario.settings`).
+        dot is used in templates, one with a dot is a setting (:mod:`capsim.scenario.settings`); so is a key of the
+        scenario that a value sets and no template uses, such as ``traffic`` or ``warm_up_s``.
     unstated : table
         The same for what a paper leaves open; see `Unstated`.
     vary : list of str

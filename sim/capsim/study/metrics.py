@@ -461,6 +461,17 @@ for _name, _part, _told in (
     _add(Metric(_name, "share", _told, _of_layer(_part, "loss_ratio"), zero=True))
 
 
+@metric("mean_collective_s", unit="s", words="mean time of collective operations")
+def _mean_collective_s(run: Run) -> float:
+    """Return the mean over finished operations, NaN where none is."""
+    return _mean(run.result.collectives["completion_s"])
+
+
+@metric("trimmed_ratio", unit="share", words="data packets trimmed at a port over those sent", zero=True)
+def _trimmed_ratio(run: Run) -> float:
+    return _over(run.result.ports["packets_trimmed"].sum(), run.flows["packets_sent"].sum())
+
+
 @metric("traversals", words="packets that fully crossed a link")
 def _traversals(run: Run) -> float:
     return float(run.result.resources.traversals)

@@ -258,7 +258,8 @@ class Runs:
         raw |= self._set
         scale = self.at_scale if scale == "paper" else scale
         smaller = {} if scale == "paper" else flat(getattr(self.source.file, scale) or {})
-        fields = {name for name in self._set if name in Scenario.__struct_fields__ and name not in self._names}
+        # A key of the scenario is a setting as one with a dot is, unless it is an axis or a name that templates use.
+        fields = {name for name in raw if name in Scenario.__struct_fields__} - self._names_in_use
         return _Known(raw, self.source.file.let, smaller, self._at(""), fields - {"scheme"})
 
     @cached_property
@@ -392,6 +393,13 @@ class Runs:
     @cached_property
     def _tables(self) -> Mapping[str, Any]:
         return {name: one for name, one in self._template.items() if name != "params"}
+
+    @cached_property
+    def _names_in_use(self) -> frozenset[str]:
+        axes = (*self.axes.values(), *self._pool.values())
+        filled_in = (self.source.file.let, self.source.file.measure, *(axis.values for axis in axes))
+        used = {name for text in _texts(filled_in) for name in names_in(text)}
+        return frozenset(used | {*self.axes, *self._pool}) | self._names_of_tables
 
     @cached_property
     def _names_of_tables(self) -> frozenset[str]:
