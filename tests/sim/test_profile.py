@@ -64,6 +64,13 @@ def test_what_is_filled_in_for_a_scheme():
     assert found["queue"] == {"limit_bytes": 29 * 4150, "mark_low_bytes": 6 * 4150, "mark_high_bytes": 24 * 4150}
 
 
+def test_no_flow_begins_with_a_timeout_where_links_are_long():
+    """A round trip of 2 ms: the first timer follows from it, and not from the least of 1 ms."""
+    far = from_dict(HUNDRED.to_dict() | {"fabric": HUNDRED.to_dict()["fabric"] | {"delay_s": 250e-6}})
+    assert filled(far, scheme("rack_rps")).scenario.params["transport"]["initial_rtt_s"] == pytest.approx(2e-3, rel=0.01)
+    assert "initial_rtt_s" not in filled(HUNDRED, scheme("rack_rps")).scenario.params["transport"]
+
+
 @pytest.mark.parametrize("name", ["pfabric", "mmptcp_ns3", "cbr", "presto", "caps"])
 def test_every_kind_of_transport_takes_it(name):
     """Catches a parameter that a transport does not have, and headers of 40 bytes for all."""

@@ -16,6 +16,7 @@ BDP                            rate of a host times base RTT, in whole packets
 ``queue.limit_bytes``          of the queue ``trim``: BDP (Ultra Ethernet); the default is 8 packets of 1500 bytes
 ``transport.max_window_bytes`` 2 (BDP + queue)
 ``transport.min_rto_s``        1 ms where it is longer
+``transport.initial_rtt_s``    the base RTT, where it is longer than that timer: else each flow begins with a timeout
 ``initial_window_packets``     of the transport ``ndp``, whose first window leaves at once: BDP
 ``congestion.rate_bps``        of ``nscc``: the rate; ``base_rtt_s``: the base RTT. With it ``transport.min_rto_s`` is
                                15 us and the time of six full queues of BDP, as in Ultra Ethernet's htsim
@@ -184,11 +185,9 @@ def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
         found["transport.max_window_bytes"] = sizes.window_packets * mss_bytes
     if _has_param(transport, "pull_share"):
         found["transport.initial_window_packets"] = sizes.bdp_packets
-    if any(getattr(stack.transport.params, "min_rto_s", 0.0) > _MIN_RTO_S for stack in scheme.stacks):
-        found["transport.min_rto_s"] = _MIN_RTO_S
+    found |= _timers(scheme, sizes)
     if _has_param(scheme.long.congestion, "base_rtt_s"):
         found["congestion.rate_bps"], found["congestion.base_rtt_s"] = sizes.rate_bps, sizes.rtt_s
-        found["transport.min_rto_s"] = _UET_RTO_S + 6 * 8 * sizes.bdp_packets * sizes.packet_bytes / sizes.rate_bps
     if getattr(scheme.queue.params, "mark_high_bytes", 0):
         for name, share in (("queue.mark_low_bytes", _K_BDP), ("queue.mark_high_bytes", _HIGH_BDP)):
             found[name] = ceil(share * sizes.bdp_packets) * sizes.packet_bytes
@@ -198,6 +197,18 @@ def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
         found["queue.limit_bytes"] = sizes.bdp_packets * sizes.packet_bytes
     if _has_param(scheme.balancer, "gap_s"):
         found["balancer.gap_s"] = sizes.drain_s
+    return found
+
+
+def _timers(scheme: Scheme, sizes: Sizes) -> dict[str, float]:
+    if _has_param(scheme.long.congestion, "base_rtt_s"):
+        queues_s = 6 * 8 * sizes.bdp_packets * sizes.packet_bytes / sizes.rate_bps
+        return {"transport.min_rto_s": _UET_RTO_S + queues_s}
+    found = {}
+    if any(getattr(stack.transport.params, "min_rto_s", 0.0) > _MIN_RTO_S for stack in scheme.stacks):
+        found["transport.min_rto_s"] = _MIN_RTO_S
+    if sizes.rtt_s >= _MIN_RTO_S and _has_param(scheme.long.transport, "initial_rtt_s"):
+        found["transport.initial_rtt_s"] = sizes.rtt_s
     return found
 
 
