@@ -324,7 +324,7 @@ def _mean_and_half_width(values: FloatArray) -> tuple[float, float]:
 def _pairs(own: _Sample, base: _Sample, column: int) -> FloatArray:
     """Return rows of this scheme's value and the first one's by the seeds that both have, where neither is NaN."""
     _, of_own, of_base = np.intersect1d(own.seeds, base.seeds, assume_unique=True, return_indices=True)
-    pairs = np.column_stack([own.values[of_own, column], base.values[of_base, column]])
+    pairs: FloatArray = np.column_stack([own.values[of_own, column], base.values[of_base, column]])
     return pairs[~np.isnan(pairs).any(axis=1)]
 
 
