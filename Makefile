@@ -43,7 +43,7 @@ test: $(STAMP) ## the tests that take seconds each (the default)
 	$(PYTEST) $(addprefix --ignore=,$(AGREEMENT))
 
 agreement: $(STAMP) ## the tests that simulate for minutes: models, ns-3, both engines, figures, pages
-	$(PYTEST) $(AGREEMENT)
+	$(PYTEST) $(if $(MARK),-m '$(MARK)') $(AGREEMENT)
 
 # The gallery in headless Chromium, Debian's package chromium.
 browser: $(STAMP) ## the gallery in Chromium
@@ -63,8 +63,9 @@ contracts: $(STAMP) ## which package may import which
 
 # The longest stand at the end, and begin first. The workers of xdist keep all cores busy: none starts processes. The
 # site, made beside them by the gate, goes first: at its end one process works.
+NOTEBOOKS = $$(ls -r notebooks/*.ipynb)
 notebooks: $(STAMP) ## run all notebooks
-	LOKY_MAX_CPU_COUNT=1 nice -n 3 $(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q $$(ls -r notebooks/*.ipynb)
+	LOKY_MAX_CPU_COUNT=1 nice -n 3 $(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q $(NOTEBOOKS)
 
 # All that the gate needs, in one pass of pip.
 $(DOCS_STAMP): pyproject.toml constraints.txt | $(VENV)

@@ -106,7 +106,12 @@ def campaign(name):
     return Campaign(published_studies()[name], RESULTS)
 
 
-@pytest.mark.parametrize("name", STUDIES)
+LONG = {"caps-incast2", "caps-leafspine", "dc2mtcp-hotspot", "dc2mtcp-random-fct"}  # a third of the time of all
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly) if name in LONG else name for name in STUDIES]
+)
 def test_verdicts_of_a_study_are_those_of_its_kept_rows(name):
     """In the setting of the text and in the others, each claim and no other; each row kept for it is a run of it."""
     recorded = {claim: entry for claim, entry in LEDGER.items() if entry.decided_by == name}
