@@ -15,7 +15,7 @@
 # *code: all flows* is CDCPS.
 #
 # **After this notebook** you can say which of these help where links are equal, where one is slow, where many send to
-# one and where links lose packets, and from which loss on a code is faster than repetition. It runs in about 10 s on
+# one and where links lose packets, and from which loss on a code is faster than repetition. It runs in about 20 s on
 # two cores.
 
 # %%
@@ -94,17 +94,18 @@ plt.show()
 table.round(2).T
 
 # %% [markdown]
-# * **A first window of one round trip is half of the answer in collectives.** A step of the ring has 31 packets for
-#   each host; who may send them at once takes half the time, whatever else the scheme does: NDP, the
-#   Ultra-Ethernet-like scheme, pFabric, and *mark: spray* itself with that window. In permutations, whose flows are
-#   longer, that window is worth 3%, and where 127 hosts send to one it costs half as much again.
-# * **Trimming alone is worth 2 to 14%** where links lose nothing, but for a few long flows to one receiver; together
-#   with pulls or with marks and learned paths it is worth 25 to 44% in permutations. With ports of only 8 packets
-#   these lose nothing by it: trimming saves buffers.
-# * **Where a link is slow or fails, who learns is ahead**: the Ultra-Ethernet-like scheme takes a third to four
-#   tenths of the time, DCTCP with REPS two thirds. Spraying without learning is behind one path for each flow.
-# * **Marks on one path, flowlets that move, and copies are behind spraying** wherever links are equal: 1.1 to 1.7
-#   times its time, but for a few long flows to one receiver.
+# * **A first window of one round trip halves the time of a ring.** A step of it has 31 packets for each host; who may
+#   send them at once takes half the time, whatever else the scheme does: NDP, the Ultra-Ethernet-like scheme, pFabric,
+#   and *mark: spray* itself with that window. In permutations, whose flows are longer, that window is worth 3% at
+#   most, and where 127 hosts send to one it costs half as much again.
+# * **Trimming alone is worth 3 to 15%** where links lose nothing, but for a few long flows to one receiver. In
+#   permutations it is worth 11 to 37% with pulls, and 25 to 44% with marks and learned paths. With ports of only 8
+#   packets both take at most 3% longer than with those of the profile, the reference 10%: trimming saves buffers.
+# * **Where a link is slow or fails**, the Ultra-Ethernet-like scheme takes a third to four tenths of the time, and
+#   DCTCP with REPS two thirds: both learn. NDP, which does not, takes 0.43 beside a slow link, since its receivers pull
+#   what was trimmed there, and 0.88 where a link fails. Spraying alone is behind one path for each flow.
+# * **Marks on one path and copies take 1.04 to 1.7 times as long** where links are equal, flowlets that move up to 2.1
+#   times. Only in an incast is one of them ahead, by 9% at most.
 # * **Do not code against congestion, with one exception.** In web search blocks of 32 take 1.3 to 1.4 times as long,
 #   and CDCPS, which does not slow down, three times. In permutations, where the fabric has room for all repair
 #   packets, blocks take 0.8 of the time: what comes late is decoded from the rest, and no sender takes it for lost.
@@ -196,17 +197,27 @@ UET, NDP, BLOCKS = "trim, mark, learn paths", "trim, receivers pull", "code: blo
 assert table.loc["ring all-reduce", [FIRST, UET, NDP, "priority: pFabric"]].between(0.49, 0.51).all()
 assert table.loc[["permutation, 2 MB", "permutation, 8-packet ports"], FIRST].between(0.96, 0.98).all()
 assert 1.4 < table.loc["incast, 127 x 64 KB", FIRST] < 1.5
+assert table.loc[LOSSLESS, FIRST].between(0.96, 1.01).all()
 alone = table.loc[[*LOSSLESS, *MIXED], "trim"].drop("incast, 15 x 2 MB")
 assert alone.between(0.85, 0.98).all()
 assert table.loc[LOSSLESS, UET].between(0.55, 0.76).all()
+assert table.loc[LOSSLESS, NDP].between(0.63, 0.89).all()
+slowdown = runs.groupby(["case", "scheme"])["time"].mean().unstack()
+longer = slowdown.loc["permutation, 8-packet ports"] / slowdown.loc["permutation, 2 MB"]
+assert longer[[UET, NDP]].between(1, 1.035).all()
+assert 1.095 < longer[REFERENCE] < 1.105
 assert (table.loc["permutation, 8-packet ports", [UET, NDP]] < table.loc["permutation, 2 MB", [UET, NDP]]).all()
 learned = table.loc[PANELS["a link slow or down"]]
 assert learned[UET].between(0.33, 0.42).all()
+assert np.allclose(learned[NDP], [0.43, 0.88], atol=0.005)
 assert learned["mark: learn paths"].between(0.6, 0.68).all()
 assert (learned["mark: one path"] < learned[["spray", REFERENCE]].min(axis=1)).all()
 behind = table.loc[[*LOSSLESS, *MIXED], ["mark: one path", "replicate"]]
 behind = behind.drop(["incast, 15 x 2 MB", "incast, 127 x 64 KB"])
-assert behind.min(axis=None) > 1.04
+assert behind.stack().between(1.04, 1.7).all()
+incasts = ["incast, 127 x 64 KB", "incast, 15 x 2 MB"]
+assert table.loc[[*LOSSLESS, *MIXED], "mark: flowlets move"].drop(incasts).between(1.04, 2.15).all()
+assert table.loc[incasts, ["mark: one path", "mark: flowlets move", "replicate"]].min(axis=None) > 0.91
 web = table.loc[["web search, load 0.3", "web search, load 0.6"]]
 assert web[BLOCKS].between(1.25, 1.45).all()
 assert web["code: all flows"].between(2.9, 3.2).all()
@@ -228,7 +239,7 @@ for case, scheme in (
     *(("permutation, 2 MB", name) for name in (UET, NDP, "trim", BLOCKS)),
     *((case, BLOCKS) for case in ("web search, load 0.6", "loss 1e-3")),
     *((case, UET) for case in ("one slow link", "loss 1e-3")),
-    ("loss 1e-3", NDP),
+    *((case, NDP) for case in ("one slow link", "loss 1e-3")),
 ):
     found = ratio[case, scheme]
     assert f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]" in README, (case, scheme)

@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from capsim import DrawnFault, Dumbbell, FatTree, LeafSpine, LinkChange, ParallelPaths
+from capsim.base.clock import serialisation_ps
 from capsim.fabric.base import FabricKind
 from capsim.fabric.topology import NO_PATH, Fabric
 from capsmodel.checks import ParameterError
@@ -38,6 +39,26 @@ def test_every_pair_is_joined_by_as_many_paths_back_as_forth(kind: FabricKind) -
             assert np.array_equal(fabric.port_to[list(path[:-1])], fabric.port_from[list(path[1:])])
         there = fabric.base_rtt_ps(src, dst, packet_bytes=1500, ack_bytes=40)
         assert there == fabric.base_rtt_ps(dst, src, packet_bytes=1500, ack_bytes=40)
+
+
+def test_the_time_without_queues_is_that_of_the_fastest_path() -> None:
+    """Links that differ in rate and delay; catches a time that is shared by sources with different ways."""
+    changes = (
+        LinkChange(between=("agg0.*", "core0"), delay_s=1e-3),
+        LinkChange(between=("edge0.0", "agg0.1"), rate_bps=1e8),
+        LinkChange(between=("core3", "agg2.*"), delay_s=5e-6),
+    )
+    fabric = FatTree(pods=4, links=changes).build()
+    for packet_bytes in (40, 1500):
+        for src, dst in [(src, dst) for src in range(16) for dst in (9, 0, 5) if src != dst]:
+            times_ps = [
+                sum(
+                    int(fabric.delay_ps[port]) + serialisation_ps(packet_bytes, int(fabric.rate_bps[port]))
+                    for port in path
+                )
+                for path in fabric.paths(src, dst)
+            ]
+            assert fabric.one_way_ps(src, dst, packet_bytes=packet_bytes) == min(times_ps)
 
 
 @given(fabrics)

@@ -206,9 +206,9 @@ class Fabric:
         if port not in known:
             node = int(self.port_to[port])
             crossing_ps = int(self.delay_ps[port]) + serialisation_ps(packet_bytes, int(self.rate_bps[port]))
-            onwards = () if node == dst else self.routes.ports(node - self.n_hosts, dst).tolist()
-            rest_ps = min(self._least_ps(one, dst, packet_bytes, known) for one in onwards) if node != dst else 0
-            known[port] = crossing_ps + rest_ps
+            onwards = [] if node == dst else self.routes.ports(node - self.n_hosts, dst).tolist()
+            rests_ps = [self._least_ps(one, dst, packet_bytes, known) for one in onwards]
+            known[port] = crossing_ps + (0 if node == dst else min(rests_ps))
         return known[port]
 
     def base_rtt_ps(self, src: int, dst: int, *, packet_bytes: int, ack_bytes: int) -> int:
