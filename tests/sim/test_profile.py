@@ -62,6 +62,9 @@ def test_what_is_filled_in_for_a_scheme():
     assert found["congestion"] == {"rate_bps": 10**11, "base_rtt_s": pytest.approx(9.34848e-6, rel=1e-9)}
     assert found["transport"]["min_rto_s"] == pytest.approx(15e-6 + 6 * 29 * 332e-9)
     assert found["queue"] == {"limit_bytes": 29 * 4150, "mark_low_bytes": 6 * 4150, "mark_high_bytes": 24 * 4150}
+    drops = filled(HUNDRED, scheme("uet_drop")).scenario.params
+    assert drops["transport"]["min_rto_s"] == pytest.approx(15e-6 + 6 * 145 * 332e-9)
+    assert drops["queue"] == found["queue"] | {"limit_bytes": 145 * 4150}
 
 
 def test_no_flow_begins_with_a_timeout_where_links_are_long():

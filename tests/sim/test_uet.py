@@ -23,7 +23,7 @@ from capsim.engines import run
 from capsim.engines.hosts import handlers
 from capsim.protocols.congestion.none import NO_CONGESTION
 from capsim.protocols.congestion.nscc import NSCC
-from capsim.records import ACK, ECN_ECHO, SUBFLOW, TRIMMED
+from capsim.records import ACK, CONGESTION_EXPERIENCED, DATA, ECN_ECHO, SUBFLOW, TRIMMED
 from capsim.results.conservation import check
 from capsim.results.ideal import ideal_fct_s
 from capsim.roles.hooks import ACKED, CERTAIN, EXPIRED, HEADER, LOST, MARKED, OPENED
@@ -35,11 +35,13 @@ WINDOW = replace(scheme("uet"), short=FIXED, long=FIXED)  # whatever comes
 class Answered(Sender):
     """A sender whose test writes ACKs and NACKs; each returns the segments that leave for it."""
 
-    def answer(self, segment, *, ack=0, trimmed=0, sent_us=0, at_us=None, flags=0):
+    def answer(self, segment, *, ack=0, trimmed=0, sent_us=0, at_us=None, flags=0, come=()):
         self.now_us = self.now_us if at_us is None else at_us
         values = {"kind": ACK, "flags": flags, "segment": segment, "ack": ack, "sent_ps": round(sent_us * US)}
         packet = self.hosts.arriving(self.sub.id, **values)
         self.options(packet).trimmed = trimmed
+        self.options(packet).first = min(come, default=segment)
+        self.options(packet).come = sum(1 << (one - min(come)) for one in come)
         handlers.deliver(self.hosts, packet.number, round(self.now_us * US))
         return self._new_segments()
 
@@ -93,6 +95,81 @@ def test_an_answer_to_each_packet_and_to_each_header():
     assert (reply.ack, reply.segment, receiver.options(reply).trimmed, reply.bytes) == (1, 1, 1, 64)
     assert receiver.options(receiver.take(1)).trimmed == 0
     assert receiver.sub.receive_next == 3
+
+
+def test_what_a_window_and_a_half_overtakes_is_lost_once():
+    """Six behind segment 0, in a window of four; what is lost again, or was sent after that, waits for the timer."""
+    sender = Answered(WINDOW, initial_window_packets=12, late_windows=1.5, min_rto_s=1e-3)
+    assert sender.answer(1, at_us=100) == [12]
+    sender.sub.cwnd_bytes = 4 * MSS
+    for segment in (2, 4, 5, 6):
+        assert sender.answer(segment, at_us=100) == []
+    assert sender.own("transport").missing == 0
+    assert sender.answer(7, at_us=100) == []
+    assert (sender.own("transport").missing, sender.own("transport").recover) == (2, 13)  # 0 and 3, of the next four
+    assert [sender.answer(segment, at_us=100) for segment in (8, 9, 10, 11)] == [[], [0], [3], [13]]
+    assert sender.answer(13, at_us=200, sent_us=100) == [14]
+    assert sender.answer(0, ack=3, at_us=210, sent_us=100) == [15]
+    assert (sender.sub.retransmissions, sender.own("transport").missing) == (2, 0)
+    assert (sender.expire(), sender.expire()) == ([], [3, 12])  # sent at 100
+
+
+def test_few_packets_out_of_order_are_no_loss():
+    """At least five, whatever the window; none where the rule is off."""
+    for late, resent in ((1.0, 1), (0.0, 0)):
+        sender = Answered(WINDOW, initial_window_packets=2, late_windows=late)
+        for segment in range(1, 5):
+            sender.answer(segment, at_us=100)
+        assert sender.sub.retransmissions == 0
+        sender.answer(5, at_us=100)
+        assert sender.sub.retransmissions == resent
+
+
+def test_one_ack_for_several_packets():
+    """The first at once, then each fourth; a mark, a duplicate and who asks for it do not wait."""
+    receiver = Receiver(WINDOW, ack_every=4)
+
+    def take(segment, *, asks=0, flags=0):
+        packet = receiver.hosts.arriving(receiver.sub.id, kind=DATA, segment=segment, bytes=MSS + 40, flags=flags)
+        receiver.options(packet).asks = asks
+        sent = len(receiver.hosts.sent)
+        handlers.deliver(receiver.hosts, packet.number, 0)
+        found = receiver.hosts.sent[sent:]
+        return [(one.ack, receiver.options(one).first, receiver.options(one).come) for one in found]
+
+    assert [take(segment) for segment in (0, 1, 3, 5)] == [[(1, 1, 0)], [], [], []]
+    assert take(7) == [(2, 2, 0b101010)]
+    assert take(9, flags=CONGESTION_EXPERIENCED) == [(2, 2, 0b10101010)]
+    assert take(9) == [(2, 2, 0b10101010)]
+    assert take(11, asks=1) == [(2, 2, 0b1010101010)]
+    assert [take(segment) for segment in (2, 4, 6)] == [[], [], []]
+    assert take(8) == [(10, 10, 0)]
+    assert take(10) == [(12, 12, 0)]  # it was asked for, and nothing is missing now
+    assert take(80) == []
+    assert take(81, asks=1) == [(12, 19, (1 << 62) + (1 << 61))]  # 63 packets at most
+
+
+def test_an_ack_for_several_packets_makes_room_for_all_of_them():
+    sender = Answered(WINDOW, initial_window_packets=4, ack_every=4)
+    asks = [sender.options(packet).asks for packet in sender.packets]
+    assert asks == [0, 0, 0, 1]  # behind the last the window is full
+    assert sender.answer(3, ack=1, at_us=100, come=(2, 3)) == [4, 5, 6]
+    assert (sender.sub.newly_acked_bytes, sender.sub.una) == (3 * MSS, 1)
+    assert sender.answer(6, ack=4, at_us=200, sent_us=100, come=()) == [7, 8]
+
+
+def test_the_window_follows_marks_alone():
+    """By n s / w without a mark, by a third of n with one; NACKs and the timer take what is lost."""
+    sender = Answered("uet", congestion={"window": "ecn"})
+    first = sender.sub.cwnd_bytes
+    sender.answer(0, ack=1, at_us=200, flags=ECN_ECHO)
+    assert sender.sub.cwnd_bytes == int(first - MSS / 3)
+    before = first - MSS / 3
+    sender.answer(1, ack=2, at_us=5000)  # a delay that NSCC would answer
+    assert sender.sub.cwnd_bytes == int(before + MSS * MSS / before)
+    before += MSS * MSS / before
+    sender.nack(2, ack=2, at_us=5000)
+    assert sender.sub.cwnd_bytes == int(before - MSS)
 
 
 class Second:
@@ -206,11 +283,20 @@ def test_nscc_is_what_its_rules_say(seed):
         assert sub.cwnd_bytes / MSS == pytest.approx(second.window, rel=1e-6, abs=1.5 / MSS)
 
 
-def test_one_flow_alone_has_the_ideal_time_to_the_picosecond():
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("uet", {}),
+        ("uet", {"transport": {"ack_every": 4}}),
+        ("uet", {"congestion": {"window": "ecn"}}),
+        ("uet_drop", {}),
+    ],
+)
+def test_one_flow_alone_has_the_ideal_time_to_the_picosecond(name, options):
     """Limiting case: the first window is one and a half bandwidth-delay products, on four paths."""
     kind = ParallelPaths(paths=4, hosts_per_side=2, rate_bps=1e9, delay_s=10e-6)
     flows = flow_list([(0, 2, 500 * MSS - 700, 3.0)])
-    setup = setup_of(kind, flows, "uet")
+    setup = setup_of(kind, flows, name, **options)
     found = run(setup)
     ideal = ideal_fct_s(flows, setup.fabric, mss_bytes=MSS, header_bytes=40)
     assert found.flows["received_ps"][0] - found.flows["start_ps"][0] == round(ideal[0] * 1e12)
@@ -232,6 +318,15 @@ def test_learned_paths_are_ahead_of_all_in_turn():
     assert max(last["mixed"], last["reps"]) < last["bitmap"] < last["oblivious"]
 
 
+def test_a_limit_that_is_never_met_neither_trims_nor_drops():
+    """Limiting case, packet for packet: `uet_drop` is `uet` where ports have room and both have the same target."""
+    same = {"queue": {"limit_bytes": 10**9}, "transport": {"min_rto_s": 0.01}, "congestion": {"target_share": 0.75}}
+    trims, drops = (run(setup_of(*CROWDED["leaf-spine"], name, **same)) for name in ("uet", "uet_drop"))
+    assert trims.subs["reordered_packets"].sum() > 0
+    assert trims.trace["flags"].any()
+    assert np.array_equal(trims.trace, drops.trace)
+
+
 FAILING = LeafSpine(
     leaves=3,
     hosts_per_leaf=3,
@@ -246,6 +341,12 @@ CASES = {
     "links fail": (FAILING, "uet", {"ordered": True}),
     "links lose all kinds": (LOSSY, "uet", {"link_bytes": 38}),
     "a shared stream": (DUMBBELL, "mptcp.sharing+uet", {}),
+    "one ACK for three packets": (LOSSY, "uet", {"transport": {"ack_every": 3}, "link_bytes": 38}),
+    "ports drop, windows by marks": (
+        FAILING,
+        "uet_drop",
+        {"queue": {"limit_bytes": 9000}, "congestion": {"window": "ecn"}, "transport": {"min_rto_s": 1e-3}},
+    ),
 }
 
 
@@ -258,6 +359,6 @@ def test_both_engines_answer_alike(case):
     found = run(setup)
     check(found, setup.fabric)
     assert (found.flows["acked_ps"] > 0).all()
-    assert (found.subs["timeouts"].sum() > 3) == case.startswith("links")
+    assert (found.subs["timeouts"].sum() > 3) == (case != "a shared stream")
     marks = found.trace["flags"] & ECN_ECHO
     assert marks.any()

@@ -118,6 +118,7 @@ class Congestion(Component):
     role = "congestion"
 
     react: Hook
+    reads_marks: bool = False  # whether the window does not close where nothing is marked
 
 
 @dataclass(frozen=True, kw_only=True)

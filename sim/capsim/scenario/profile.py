@@ -13,13 +13,14 @@ base RTT                       of the longest shortest path: a packet forth, a f
 BDP                            rate of a host times base RTT, in whole packets
 ``fabric.buffer_packets``      5 BDP
 ``queue.threshold_packets``    K of the queue ``ecn``: max(15, 0.2 BDP), above the least of RFC 8257, C RTT / 7
-``queue.limit_bytes``          of the queue ``trim``: BDP (Ultra Ethernet); the default is 8 packets of 1500 bytes
+``queue.limit_bytes``          of the queue ``trim``: BDP (Ultra Ethernet), 5 BDP where it drops; the default is 8
+                               packets of 1500 bytes
 ``transport.max_window_bytes`` 2 (BDP + queue)
 ``transport.min_rto_s``        1 ms where it is longer
 ``transport.initial_rtt_s``    the base RTT, where it is longer than that timer: else each flow begins with a timeout
 ``initial_window_packets``     of the transport ``ndp``, whose first window leaves at once: BDP
 ``congestion.rate_bps``        of ``nscc``: the rate; ``base_rtt_s``: the base RTT. With it ``transport.min_rto_s`` is
-                               15 us and the time of six full queues of BDP, as in Ultra Ethernet's htsim
+                               15 us and the time of six full queues, as in Ultra Ethernet's htsim
 ``queue.mark_low_bytes``       of a queue ``trim`` that marks: 0.2 BDP in whole packets, ``mark_high_bytes``: 0.8 BDP
 ``balancer.gap_s``             of ``letflow`` and ``conga``: the time in which a full queue drains
 ============================== =====================================================================================
@@ -194,15 +195,20 @@ def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
     if _has_param(scheme.queue, "threshold_packets"):
         found["queue.threshold_packets"] = sizes.threshold_packets
     if _has_param(scheme.queue, "trim_bytes"):
-        found["queue.limit_bytes"] = sizes.bdp_packets * sizes.packet_bytes
+        found["queue.limit_bytes"] = _trim_packets(scheme, sizes) * sizes.packet_bytes
     if _has_param(scheme.balancer, "gap_s"):
         found["balancer.gap_s"] = sizes.drain_s
     return found
 
 
+def _trim_packets(scheme: Scheme, sizes: Sizes) -> int:
+    """Return the room of a port that trims, in packets, or of one that would but has nothing left."""
+    return sizes.bdp_packets if getattr(scheme.queue.params, "trim_bytes", 1) else sizes.queue_packets
+
+
 def _timers(scheme: Scheme, sizes: Sizes) -> dict[str, float]:
     if _has_param(scheme.long.congestion, "base_rtt_s"):
-        queues_s = 6 * 8 * sizes.bdp_packets * sizes.packet_bytes / sizes.rate_bps
+        queues_s = 6 * 8 * _trim_packets(scheme, sizes) * sizes.packet_bytes / sizes.rate_bps
         return {"transport.min_rto_s": _UET_RTO_S + queues_s}
     found = {}
     if any(getattr(stack.transport.params, "min_rto_s", 0.0) > _MIN_RTO_S for stack in scheme.stacks):

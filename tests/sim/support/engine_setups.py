@@ -138,8 +138,8 @@ def expected(chosen: Scheme) -> set[str]:
     codes = any(stack.layer.emit and not stack.layer.combine for stack in chosen.stacks)
     marks = any(each.name == "threshold_packets" for each in fields(chosen.queue.params))
     probes = any(getattr(stack.transport.params, "tlp", False) for stack in chosen.stacks)
-    evicts = bool(chosen.queue.evict) or getattr(chosen.queue.params, "push_out", False)
-    trims = chosen.queue.headers_first
+    trims = bool(getattr(chosen.queue.params, "trim_bytes", 0))
+    evicts = (chosen.queue.evict and not trims) or getattr(chosen.queue.params, "push_out", False)
     return (
         ({"retransmissions"} if again else set())
         | ({"losses"} if again and not trims else set())

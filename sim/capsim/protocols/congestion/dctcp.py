@@ -155,6 +155,7 @@ def close_window(params: Any, memory: Any, sub: Any) -> None:
 DCTCP = Congestion(
     name="dctcp",
     react=react,
+    reads_marks=True,
     params=DctcpParams(),
     memory={
         "subflow": (

@@ -30,9 +30,14 @@ or above W.
 set to what was delivered. Then marks and NACKs are ignored until what was in flight has been answered.
 
 The wait of a packet at its own host's NIC is a part of its delay here.
+
+**Without delays.** With ``window = "ecn"`` marks alone decide, packet by packet, as with the ``dctcp`` of that
+simulator: n bytes without a mark add s n / w, with one they take n / 3. NACKs, timer and bounds are the same; htsim has
+no upper bound there.
 """
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Annotated, Any
 
 from capsim.base import bounds
@@ -46,6 +51,14 @@ SHORT_PS = 1_000_000  # a delay below is none
 WEIGHT, GAMMA, LEAST_SHARE = 0.0125, 0.8, 0.5
 ALPHA, FAIR, ETA, FAST = 4.0, 5.0, 0.15, 0.25
 STEP_PACKETS, GATE, LATE = 8, 8, 4
+MARK_DIVISOR = 3.0
+
+
+class Window(IntEnum):
+    """By what the window follows acknowledgements."""
+
+    NSCC = 0  # delays and marks
+    ECN = 1  # marks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +76,15 @@ class NsccParams:
         Target of the delay as a share of that round trip: 0.75 where switches trim, 1 where they do not.
     window_share : float
         Largest window over the bandwidth-delay product.
+    window : Window
+        By what the window follows acknowledgements: delays and marks, or marks alone.
     """
 
     rate_bps: Annotated[int, bounds.PACE_BPS] = 1_000_000_000
     base_rtt_s: Annotated[float, bounds.RTO_S] = 150e-6
     target_share: Annotated[float, bounds.FACTOR] = 0.75
     window_share: Annotated[float, bounds.FACTOR] = 1.5
+    window: Window = Window.NSCC
 
 
 @inlined
@@ -210,6 +226,15 @@ def take_ack(params: Any, memory: Any, sub: Any, marked: int, now_ps: int) -> No
 
 
 @inlined
+def follow_marks(params: Any, memory: Any, sub: Any, marked: int) -> None:
+    """Answer to an ACK by its mark alone."""
+    memory.base_ps = min(memory.base_ps, sub.rtt_ps)
+    window, newly_bytes = window_of(memory, sub), float(sub.newly_acked_bytes)
+    step = -newly_bytes / MARK_DIVISOR if marked else float(sub.mss_bytes) * newly_bytes / window
+    set_window(params, memory, sub, window + step)
+
+
+@inlined
 def take_nack(params: Any, memory: Any, sub: Any, now_ps: int) -> None:
     """Answer to a NACK: its bytes leave the window."""
     memory.base_ps = min(memory.base_ps, sub.rtt_ps)
@@ -225,11 +250,15 @@ def react(params: Any, own: Any, flow: Any, sub: Any, subs: Any, signals: int, n
     memory = own.subflow
     if signals & OPENED:
         begin(params, memory, sub)
+    by_marks = params.window == Window.ECN
     if signals & ACKED:
-        take_ack(params, memory, sub, signals & MARKED, now_ps)
-    if signals & LOST:
+        if by_marks:
+            follow_marks(params, memory, sub, signals & MARKED)
+        else:
+            take_ack(params, memory, sub, signals & MARKED, now_ps)
+    if signals & LOST and not by_marks:
         take_nack(params, memory, sub, now_ps)
-    if signals & EXPIRED:
+    if signals & EXPIRED or (by_marks and signals & LOST):
         set_window(params, memory, sub, window_of(memory, sub) - float(sub.lost_flight_bytes))
     return 0
 
@@ -237,6 +266,7 @@ def react(params: Any, own: Any, flow: Any, sub: Any, subs: Any, signals: int, n
 NSCC = Congestion(
     name="nscc",
     react=react,
+    reads_marks=True,
     params=NsccParams(),
     memory={
         "subflow": (

@@ -6,7 +6,8 @@ trimmed packets and all control packets are, leave before data and have twice th
 does the same; its default of 8 packets is that of NDP. The NICs of hosts trim nothing, as a host need not send what it
 has no room for, and send in order of arrival, or as the NIC of the scheme says.
 
-A port of the network trims by what it has in bytes; the buffers of the fabric count at hosts only.
+A port of the network trims by what it has in bytes; the buffers of the fabric count at hosts only. Where nothing is
+left of what it trims, with `trim_bytes` 0, it drops in place of that (htsim's ``-disable_trim``).
 
 It may mark too: not what arrives, but what has left, by the data that stay behind it. So the sender hears sooner of a
 queue that has grown while its packet waited (htsim's ``decide_ECN``). Headers and control packets have no mark.
@@ -18,9 +19,9 @@ from typing import Annotated, Any
 from capsim.base import bounds
 from capsim.base.inlined import inlined
 from capsim.base.randomness import MASK, mix
-from capsim.records import CODED, DATA, ECN_CAPABLE, TRIMMED
+from capsim.records import CODED, DATA, ECN_CAPABLE, NONE, TRIMMED
 from capsim.roles.components import Queue
-from capsim.roles.hooks import ACCEPT, MARK, REFUSE, TRIM, TRIM_LAST, has_room
+from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, TRIM, TRIM_LAST, has_room
 
 HEADER_ROOM = 2  # headers have so many times the room of data (htsim)
 
@@ -35,7 +36,7 @@ class TrimParams:
         Data that a port of a switch takes, the packet in service included: 8 packets of 1500 bytes (NDP), or the
         bandwidth-delay product (Ultra Ethernet), which a profile sets.
     trim_bytes : int
-        What is left of a trimmed packet, in bytes.
+        What is left of a trimmed packet, in bytes; 0: nothing, it is dropped.
     headers_per_data : int
         So many headers in a row leave while data wait (NDP: 10; htsim: 100,000).
     mark_low_bytes : int
@@ -47,7 +48,7 @@ class TrimParams:
     """
 
     limit_bytes: Annotated[int, bounds.PORT_BYTES] = 12_000
-    trim_bytes: Annotated[int, bounds.PACKET_BYTES] = 64
+    trim_bytes: Annotated[int, bounds.HEADER_BYTES] = 64
     headers_per_data: Annotated[int, bounds.WINDOW_PACKETS] = 100_000
     mark_low_bytes: Annotated[int, bounds.PORT_BYTES] = 0
     mark_high_bytes: Annotated[int, bounds.PORT_BYTES] = 0
@@ -60,7 +61,7 @@ def coin(packet: Any, now_ps: int) -> int:
 
 
 def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
-    """Return ACCEPT with room, else TRIM or TRIM_LAST for data and REFUSE for headers."""
+    """Return ACCEPT with room, else TRIM or TRIM_LAST for data, or REFUSE or EVICT, and REFUSE for headers."""
     if port.of_host:
         return ACCEPT if has_room(port, packet, queue_packets, queue_bytes) else REFUSE
     if packet.flags & TRIMMED or (packet.kind != DATA and packet.kind != CODED):
@@ -68,7 +69,14 @@ def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, que
         return ACCEPT if headers_bytes <= HEADER_ROOM * params.limit_bytes else REFUSE
     if port.data_bytes + packet.bytes <= params.limit_bytes:
         return ACCEPT
+    if params.trim_bytes == 0:
+        return REFUSE if coin(packet, now_ps) & 1 else EVICT
     return TRIM if coin(packet, now_ps) & 1 else TRIM_LAST
+
+
+def evict(params: Any, own: Any, port: Any, packets: Any, packet: Any, now_ps: int) -> int:
+    """Return the last packet with data that waits, or NONE."""
+    return int(port.wait_tail) if packets[port.wait_tail].rank else NONE
 
 
 def take(params: Any, own: Any, port: Any, packets: Any, now_ps: int) -> int:
@@ -101,6 +109,7 @@ TRIM_QUEUE = Queue(
     admit=admit,
     take=take,
     leave=leave,
+    evict=evict,
     params=TrimParams(),
     headers_first=True,
     memory={"port": (("headers", "i8"),)},  # sent in a row while data waited

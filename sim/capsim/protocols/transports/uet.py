@@ -8,36 +8,49 @@ window has room              one packet: the first that is missing, else a new o
 a packet comes               an ACK at once, in whatever order it comes; it is final     ``processData``
 only its header comes        a NACK: the packet is missing, and room in the window       ``processNack``
 no answer for an RTO         the same; the RTO is constant and does not double           ``rtxTimerExpired``
+many come behind one that    with `late_windows`: what is missing of the window that     ``runSleek``
+has not                      was sent by then is lost, once
 ============================ =========================================================== ==========================
 
 How large the window is says the congestion control, NSCC (:mod:`~capsim.protocols.congestion.nscc`); windows are bytes
-of payload. It is told of delays, marks and NACKs, and each packet of its own.
+of payload. It is told of delays, marks and NACKs, and each packet of its own; losses that follow from the order of
+arrivals it is not told of.
 
-Not covered, of what that simulator has: ACKs for several packets (its default is one for 16 KB), packets that wait for
-the NIC of their host in turn and count as sent when they leave it, credits of receivers, and losses found without
-trimming and timer (SLEEK).
+With `ack_every` an ACK answers several packets. It has the numbers of those that came out of order, up to 62 below the
+packet that caused it, and that packet's mark, entropy and time. At once are answered the first packet, one with a mark,
+one that has come before, and one that asks for it: the last, one that is sent again, and one behind which the window is
+full. After such a packet there is one more ACK at once when nothing is missing any more (``processData``).
+
+Not covered, of what that simulator has: packets that wait for the NIC of their host in turn and count as sent when they
+leave it, credits of receivers, and the probes of SLEEK.
 """
 
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.protocols.transports.answered import (
     PACKET,
     SEGMENT,
     SUBFLOW,
+    find,
     first_missing,
     has_place,
+    lose,
     lose_late,
     send_one,
     take_answer,
     take_arrival,
     turn_round,
 )
-from capsim.protocols.transports.tcp import payload_bytes
-from capsim.records import ESTABLISHED
+from capsim.protocols.transports.tcp import holds, payload_bytes
+from capsim.records import CONGESTION_EXPERIENCED, ESTABLISHED, MISSING, RECEIVED, SACKED
 from capsim.roles.components import SegmentParams, Transport
-from capsim.roles.hooks import EXPIRED
+from capsim.roles.hooks import ACKED, EXPIRED
+
+REPORTED = 63  # packets of which one ACK tells
+LEAST_LATE = 5  # packets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +69,11 @@ class UetParams(SegmentParams):
         1 Gbit/s.
     ecn : bool
         Whether data packets are ECN-capable.
+    ack_every : int
+        Packets for which one ACK is sent: 1 for each; htsim: 16 KB, four packets of 4150 bytes.
+    late_windows : float
+        A packet is lost when so many windows of packets, 5 packets at least and the largest window at most, have come
+        out of order behind it (htsim's ``-sleek``: 1.5); 0: NACKs and the timer alone say so.
     mss_bytes, header_bytes, max_window_bytes : int
         As in :class:`~capsim.roles.components.SegmentParams`.
     """
@@ -64,6 +82,8 @@ class UetParams(SegmentParams):
     initial_window_packets: Annotated[int, bounds.WINDOW_PACKETS] = 12
     min_rto_s: Annotated[float, bounds.RTO_S] = 879e-6
     ecn: bool = True
+    ack_every: Annotated[int, bounds.WINDOW_PACKETS] = 1
+    late_windows: Annotated[float, bounds.FACTOR] = 0.0
 
 
 def open_(params: Any, own: Any, flow: Any, sub: Any, now_ps: int) -> int:
@@ -90,18 +110,91 @@ def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -
     if segment >= sub.end:
         sub.ready = not sub.final
         return 0
+    again, payload = segment < sub.high, payload_bytes(params, sub, segment)
+    full = sub.flight_bytes + 2 * payload > sub.cwnd_bytes
+    own.packet.asks = 1 if again or full or segment + 1 == sub.end else 0
     return send_one(params, own, sub, ring, packet, segment, now_ps)
 
 
+@inlined
+def puts_off(params: Any, memory: Any, sub: Any, packet: Any, marked: int, is_new: bool, asks: int) -> bool:
+    """Count a packet as not answered; return whether that stays so."""
+    memory.asked = 1 if asks or memory.asked else 0
+    memory.unanswered += 1
+    at_once = marked or asks or not is_new or not memory.heard or memory.unanswered >= params.ack_every
+    memory.heard = 1
+    if memory.asked and sub.receive_next > sub.highest_received:
+        memory.asked = 0
+        return False
+    return not at_once
+
+
+@inlined
+def report(own: Any, sub: Any, ring: Any, packet: Any) -> None:
+    """Write into an ACK which packets have come out of order, up to the one that it answers."""
+    first = max(packet.segment - REPORTED + 1, sub.receive_next)
+    own.packet.first, own.packet.come = first, 0
+    for segment in range(first, packet.segment + 1):
+        if holds(sub, ring, segment, RECEIVED):
+            own.packet.come |= 1 << (segment - first)
+
+
 def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
-    """Answer a packet, or the header of one."""
+    """Answer a packet, or the header of one, now or with a later one."""
+    marked, duplicates, asks = packet.flags & CONGESTION_EXPERIENCED, sub.duplicate_packets, own.packet.asks
     take_arrival(own, sub, ring, packet)
+    if params.ack_every > 1 and not own.packet.trimmed:
+        is_new = sub.duplicate_packets == duplicates
+        if puts_off(params, own.subflow, sub, packet, marked, is_new, asks):
+            return 0
+        own.subflow.unanswered = 0
+        report(own, sub, ring, packet)
     return turn_round(params, sub, packet)
+
+
+@inlined
+def find_reported(params: Any, own: Any, sub: Any, ring: Any) -> None:
+    """Note what an ACK for several packets says has come."""
+    first, come = own.packet.first, own.packet.come
+    for segment in range(max(first, sub.una), min(first + REPORTED, sub.high)):
+        if come >> (segment - first) & 1:
+            find(params, own.subflow, sub, ring, segment)
+
+
+@inlined
+def ahead_packets(params: Any, memory: Any, sub: Any) -> int:
+    """Return how many packets are known to have come out of order: neither missing nor in flight."""
+    return int(sub.high - sub.una - memory.missing - -(-sub.flight_bytes // params.mss_bytes))
+
+
+@inlined
+def lose_overtaken(params: Any, own: Any, sub: Any, ring: Any) -> None:
+    """Lose, of the window from the first missing packet on, what had been sent when so many were ahead of that."""
+    memory, window = own.subflow, sub.cwnd_bytes // params.mss_bytes
+    memory.most_packets = max(memory.most_packets, window)
+    if sub.una >= memory.recover:
+        late = min(int(params.late_windows * float(sub.cwnd_bytes)) // params.mss_bytes, memory.most_packets)
+        if memory.missing or ahead_packets(params, memory, sub) < max(late, LEAST_LATE):
+            return
+        memory.recover = sub.high
+    end = min(memory.recover, sub.una + max(window, 1))
+    for segment in range(max(memory.looked, sub.una), end):
+        if not holds(sub, ring, segment, SACKED | MISSING):
+            lose(params, memory, sub, ring, segment)
+    memory.looked = max(memory.looked, end)
 
 
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Take an ACK or a NACK."""
-    return take_answer(params, own, sub, ring, packet, now_ps)
+    signals = take_answer(params, own, sub, ring, packet, now_ps)
+    if own.packet.trimmed:
+        return signals
+    if params.ack_every > 1:
+        find_reported(params, own, sub, ring)
+        signals |= ACKED if sub.newly_acked_bytes else 0
+    if params.late_windows > 0.0:
+        lose_overtaken(params, own, sub, ring)
+    return signals
 
 
 def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
@@ -119,6 +212,18 @@ UET = Transport(
     on_ack=on_ack,
     on_timeout=on_timeout,
     params=UetParams(),
-    memory={"subflow": SUBFLOW, "segment": SEGMENT, "packet": PACKET},
+    memory={
+        "subflow": (
+            *SUBFLOW,
+            ("unanswered", "i8"),  # packets that have come since the last ACK
+            ("asked", "i8"),  # 1: an answer is asked for when no packet is missing
+            ("heard", "i8"),  # 1: a packet has come
+            ("most_packets", "i8"),  # the largest window so far
+            ("recover", "i8"),  # what is below may be lost by the order of arrivals
+            ("looked", "i8"),  # what is below has been looked at for that
+        ),
+        "segment": SEGMENT,
+        "packet": (*PACKET, ("asks", "i8"), ("first", "i8"), ("come", "i8")),
+    },
     reads_headers=True,
 )
