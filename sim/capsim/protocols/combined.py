@@ -12,11 +12,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from capsim.base.bounds import shortened
-from capsim.protocols.congestion.dctcp import DCTCP
-from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.schemes.ecmp import SCHEME as PLAIN
-from capsim.roles.components import Component, Scheme
-from capsim.roles.hooks import HOST_ROLES, ROLES
+from capsim.roles.components import Component, Queue, Scheme
+from capsim.roles.hooks import HOST_ROLES, ROLES, is_own
 from capsmodel.checks import ParameterError, require
 
 SIGN = "+"
@@ -184,8 +182,19 @@ def _with_param(component: Component, want: _Want, told: str) -> Component:
 def _check_marks(scheme: Scheme, told: str) -> None:
     """Refuse a queue that would mark if packets could be marked, and windows that wait for marks."""
     capable = any(getattr(stack.transport.params, "ecn", False) for stack in scheme.stacks)
-    marks, reads = scheme.queue == ECN, any(stack.congestion == DCTCP for stack in scheme.stacks)
-    whole = "take dctcp as a whole"
-    require(capable or not marks, f"{told}: its queue marks packets, but its hosts send none to be marked: {whole}")
-    is_deaf = reads and (not capable or scheme.queue == PLAIN.queue)
+    reads = any(stack.congestion.reads_marks for stack in scheme.stacks)
+    whole = "take a scheme that marks as a whole, such as dctcp"
+    is_vain = _marks(scheme.queue) and not capable
+    require(not is_vain, f"{told}: its queue marks packets, but its hosts send none to be marked: {whole}")
+    is_deaf = reads and not (capable and _may_mark(scheme.queue))
     require(not is_deaf, f"{told}: its windows wait for marks, but no packet is marked: {whole}")
+
+
+def _may_mark(queue: Queue) -> bool:
+    """Return whether a queue marks, or is a user's, of which that is not known."""
+    return _marks(queue) or any(is_own(hook) for hook in (queue.admit, queue.leave) if hook)
+
+
+def _marks(queue: Queue) -> bool:
+    """Return whether a queue of this package marks: it has a threshold from which on it does."""
+    return hasattr(queue.params, "threshold_packets") or getattr(queue.params, "mark_high_bytes", 0) > 0
