@@ -337,6 +337,7 @@ FAILING = LeafSpine(
     reroute_s=50e-6,
 )
 LOSSY = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, loss_prob=0.05, buffer_packets=50)
+LATE = {"min_rto_s": 1e-3, "late_windows": 1.5}
 CASES = {
     "links fail": (FAILING, "uet", {"ordered": True}),
     "links lose all kinds": (LOSSY, "uet", {"link_bytes": 38}),
@@ -345,7 +346,7 @@ CASES = {
     "ports drop, windows by marks": (
         FAILING,
         "uet_drop",
-        {"queue": {"limit_bytes": 9000}, "congestion": {"window": "ecn"}, "transport": {"min_rto_s": 1e-3}},
+        {"queue": {"limit_bytes": 9000}, "congestion": {"window": "ecn"}, "transport": LATE},
     ),
 }
 
