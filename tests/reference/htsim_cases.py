@@ -3,7 +3,8 @@
 Both read the same files, ``htsim/*.cm``, and the flows of ``lone`` one by one. Two programs of htsim are asked:
 
 * ``htsim_uec`` with a fixed window (``-sender_cc_algo constant``), so that no congestion control stands between, and an
-  acknowledgement for each packet (``-sack_threshold 0``); queues trim and mark by its defaults;
+  acknowledgement for each packet (``-sack_threshold 0``); queues trim and mark by its defaults. The cases ``uet-*``
+  have its congestion control, beside the scheme ``uet``;
 * ``htsim_ndp``, beside the scheme ``ndp``.
 """
 
@@ -30,6 +31,8 @@ FABRIC = {"kind": "fat-tree", "pods": 8, "rate_bps": 100e9, "delay_s": 1e-6, "bu
 PACKET_BYTES, HEADER_BYTES = 4150, 64
 BDP_PACKETS, WINDOW_PACKETS = 43, 63  # 1 and 1.5 times rate x round trip
 MARK_LOW_PACKETS, MARK_HIGH_PACKETS = 9, 35  # 0.2 and 0.8 times, which is what htsim_uec sets without -ecn
+QUEUE_PACKETS = {True: 43, False: 215}  # of ports that trim, and of those that drop: 1 and 5 times
+RTT_S = 14.02272e-6  # the longest of the idle network, as htsim_uec prints it
 RECEIVE_PACKETS = 1024  # above the lowest packet that is missing; 16,384 in htsim
 MIN_RTO_S = 100.656e-6  # 15 us and six full queues, as htsim_uec prints it
 LONE_PAIRS = ((0, 1), (0, 5), (0, 127))  # under one switch, in one pod, in two
@@ -54,6 +57,12 @@ class Case:
         How many there are.
     seeds : int
         How many runs: htsim with ``-seed`` 1, 2 ..., capsim with these seeds.
+    congestion : str
+        ``-sender_cc_algo``.
+    ack_every : int
+        Packets for which one acknowledgement is sent.
+    trims, sleek : bool
+        Whether ports trim, and whether losses are also found by what overtakes.
     """
 
     program: str = "htsim_uec"
@@ -61,6 +70,10 @@ class Case:
     policy: Policy = Policy.OBLIVIOUS
     entropies: int = 64
     seeds: int = 4
+    congestion: str = "constant"
+    ack_every: int = 1
+    trims: bool = True
+    sleek: bool = False
 
     @property
     def options(self) -> list[str]:
@@ -80,9 +93,13 @@ class Case:
                 "-end",
                 "2000",
             ]
+        window = ["-cwnd", str(WINDOW_PACKETS)] if self.congestion == "constant" else []
+        unanswered_bytes = (self.ack_every - 1) * PACKET_BYTES + (self.ack_every > 1)  # so many are answered
         return [
-            *(*common, "-end", "2000", "-sender_cc_algo", "constant", "-cwnd", str(WINDOW_PACKETS)),
-            *("-sack_threshold", "0", "-load_balancing_algo", self.policy.name.lower()),
+            *(*common, "-end", "2000", "-sender_cc_algo", self.congestion, *window),
+            *("-sack_threshold", str(unanswered_bytes), "-load_balancing_algo", self.policy.name.lower()),
+            *([] if self.trims else ["-disable_trim"]),
+            *(["-sleek"] if self.sleek else []),
         ]
 
     @property
@@ -114,6 +131,19 @@ CASES = {
     "incast-32": Case(matrix="incast-32"),
     "ring": Case(matrix="ring"),
     "all-to-all": Case(matrix="all-to-all"),
+    "uet-lone": Case(seeds=1, entropies=1, congestion="nscc"),
+    "uet-permutation": Case(matrix="permutation", policy=Policy.MIXED, congestion="nscc"),
+    "uet-permutation-4": Case(matrix="permutation", policy=Policy.MIXED, congestion="nscc", ack_every=4),
+    "uet-incast-8": Case(matrix="incast-8", policy=Policy.MIXED, congestion="nscc"),
+    "uet-incast-32": Case(matrix="incast-32", policy=Policy.MIXED, congestion="nscc"),
+    "uet-marks-permutation": Case(matrix="permutation", policy=Policy.MIXED, congestion="dctcp"),
+    "uet-marks-incast-32": Case(matrix="incast-32", policy=Policy.MIXED, congestion="dctcp"),
+    "uet-drop-permutation": Case(matrix="permutation", policy=Policy.OBLIVIOUS, congestion="nscc", trims=False),
+    "uet-drop-incast-32": Case(matrix="incast-32", policy=Policy.MIXED, congestion="nscc", trims=False),
+    "uet-sleek-permutation": Case(
+        matrix="permutation", policy=Policy.OBLIVIOUS, congestion="nscc", trims=False, sleek=True
+    ),
+    "uet-sleek-incast-32": Case(matrix="incast-32", policy=Policy.MIXED, congestion="nscc", trims=False, sleek=True),
     "ndp-lone": Case(program="htsim_ndp", seeds=1, entropies=1),
     "ndp-permutation": Case(program="htsim_ndp", matrix="permutation"),
     "ndp-incast-8": Case(program="htsim_ndp", matrix="incast-8"),
@@ -148,6 +178,8 @@ def scheme_of(
     """Return the scheme with htsim's conventions."""
     if case.program == "htsim_ndp":
         return ndp_of(case)
+    if case.congestion != "constant":
+        return uet_of(case)
     mss_bytes = PACKET_BYTES - HEADER_BYTES
     params: Any = replace(
         transport.params,
@@ -180,6 +212,32 @@ def scheme_of(
         balancer=ECMP,
         queue=queue or replace(TRIM_QUEUE, params=limits),
         nic=replace(ROUND_ROBIN, params=replace(ROUND_ROBIN.params, control_first=True)),
+    )
+
+
+def uet_of(case: Case) -> Scheme:
+    """Return the scheme ``uet`` or ``uet_drop`` with htsim's conventions: its windows count headers too."""
+    mss_bytes, limit_packets = PACKET_BYTES - HEADER_BYTES, QUEUE_PACKETS[case.trims]
+    return scheme("uet" if case.trims else "uet_drop").with_params(
+        transport={
+            "mss_bytes": mss_bytes,
+            "header_bytes": HEADER_BYTES,
+            "max_window_bytes": RECEIVE_PACKETS * mss_bytes,
+            "min_rto_s": 15e-6 + 6 * limit_packets * PACKET_BYTES * 8 / FABRIC["rate_bps"],
+            "ack_every": case.ack_every,
+            "late_windows": 1.5 if case.sleek else 0.0,
+        },
+        congestion={
+            "rate_bps": round(FABRIC["rate_bps"] * mss_bytes / PACKET_BYTES),
+            "base_rtt_s": RTT_S,
+            "window": "ecn" if case.congestion == "dctcp" else "nscc",
+        },
+        marking={"policy": case.policy.name.lower(), "entropies": case.entropies},
+        queue={
+            "limit_bytes": limit_packets * PACKET_BYTES,
+            "mark_low_bytes": MARK_LOW_PACKETS * PACKET_BYTES,
+            "mark_high_bytes": MARK_HIGH_PACKETS * PACKET_BYTES,
+        },
     )
 
 
