@@ -606,7 +606,8 @@ def _numbers(design: Design, setting: str) -> tuple[int, ...]:
 def compared_columns(design: Design) -> list[str]:
     """Return the columns of a run that claims of a study compare, in some setting, by name."""
     claims = [name for name, claim in design.claims.items() if claim.is_simulated]
-    return sorted({Statement(design, claim, setting).column for claim in claims for setting in design.settings})
+    said = [Statement(design, claim, setting) for claim in claims for setting in design.settings]
+    return sorted({column for one in said for column in one.columns})
 
 
 def advance(

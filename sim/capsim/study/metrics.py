@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capsim.fabric.topology import enters_host, leaves_host
 from capsim.results.fct import SIZE_EDGES_BYTES, counted_flows, nearest_rank
 from capsim.results.result import Result
 from capsim.results.summary import Summary, summarise
@@ -74,10 +75,11 @@ class Metric:
 METRICS: dict[str, Metric] = {}
 """All metrics by name."""
 
-DERIVED: Mapping[str, tuple[str, Callable[[FloatArray], FloatArray]]] = {
-    "coded_share": ("coding_overhead", lambda overhead: overhead / (1 + overhead)),
+DERIVED: Mapping[str, tuple[tuple[str, ...], Callable[..., FloatArray]]] = {
+    "coded_share": (("coding_overhead",), lambda overhead: overhead / (1 + overhead)),
+    "coded_ratio_short_over_long": (("coded_ratio_short", "coded_ratio_long"), np.divide),
 }
-"""Metrics that follow from a column of a row: that column, and how."""
+"""Metrics that follow from columns of a row: these columns, and how."""
 
 
 def declare(name: str, *, unit: str = "1", words: str = "", zero: bool = False, tail: bool = False) -> None:
@@ -234,8 +236,8 @@ def values_of(rows: pd.DataFrame, name: str) -> FloatArray:
     >>> values_of(pd.DataFrame({"coding_overhead": [0.25]}), "coded_share").tolist()
     [0.2]
     """
-    column, derived = DERIVED.get(name, (name, np.asarray))
-    return np.asarray(derived(rows[column].to_numpy(np.float64)), np.float64)
+    taken, derived = DERIVED.get(name, ((name,), np.asarray))
+    return np.asarray(derived(*(rows[column].to_numpy(np.float64) for column in taken)), np.float64)
 
 
 FCT_PERCENTILES = {f"fct_p{percent:02}_s": float(percent) for percent in range(5, 100, 5)}
@@ -246,6 +248,8 @@ SHORT_PERCENTILES = {
     "p95_fct_short_s": 95.0,
     "p999_fct_short_s": 99.9,
 }
+ON_PERIOD_S = 500e-6
+"""Sampling interval of the modes of short flows, in seconds (CAPS Section VII)."""
 LAYERS = {"core": ("core>agg", "spine>leaf"), "access": ("edge>host", "leaf>host")}
 """Links down from the core, and to the hosts: those that papers call core and access."""
 LOADS = {
@@ -314,6 +318,7 @@ for _name, _percent in FCT_PERCENTILES.items():
 for _name, _told in LOADS.items():
     _add(Metric(_name, "1", _told, _of_loads(_name)))
 declare("coded_share", unit="share", words="repair over all data packets of units")
+declare("coded_ratio_short_over_long", words="coded over original packets, of short flows over long ones")
 
 
 def _mean(values: "pd.Series[Any]") -> float:
@@ -445,6 +450,17 @@ for _name, _column, _holds, _told in (
     _add(Metric(_name, "1", f"short flows {_told}", _counted_where(_column, _holds), _name == "timed_out_short"))
 
 
+def _most_of_a_flow(column: str) -> Callable[[Run], float]:
+    return lambda run: float(run.short[column].max())
+
+
+for _name, _column, _told in (
+    ("most_timeouts_short", "timeouts", "timeouts"),
+    ("most_fast_retransmits_short", "fast_retransmits", "fast retransmits"),
+):
+    _add(Metric(_name, "1", f"most {_told} of a short flow", _most_of_a_flow(_column), zero=True, tail=True))
+
+
 def _of_layer(part: str, column: str) -> Callable[[Run], float]:
     def of(run: Run) -> float:
         layers = run.result.layers
@@ -470,6 +486,56 @@ def _mean_collective_s(run: Run) -> float:
 @metric("trimmed_ratio", unit="share", words="data packets trimmed at a port over those sent", zero=True)
 def _trimmed_ratio(run: Run) -> float:
     return _over(run.result.ports["packets_trimmed"].sum(), run.flows["packets_sent"].sum())
+
+
+@metric("switch_wait_long_s", unit="s", words="wait of a packet of long flows in the queues of switches")
+def _switch_wait_long_s(run: Run) -> float:
+    """Return the mean over data packets of their waits at all switches; NaN without ``probes.histograms``.
+
+    A wait counts as the middle of its bin, which is off by a fifth at most.
+    """
+    found = run.result.histograms
+    waits = found[(found["quantity"] == "wait_s") & (found["packets"] == "long")]
+    at_switch, last = (~_layers(waits, leaves_host), _layers(waits, enters_host))
+    total_s = (waits["count"] * (waits["least"] + waits["below"]) / 2)[at_switch].sum()
+    return _over(total_s, waits.loc[last, "count"].sum())
+
+
+def _layers(rows: pd.DataFrame, are: Callable[[str], bool]) -> "pd.Series[bool]":
+    """Return which rows are of layers of links that have a property."""
+    return rows["layer"].isin([name for name in rows["layer"].cat.categories if are(name)])
+
+
+@metric("unused_paths_short", unit="share", words="paths without a packet of short flows, of those of a switch")
+def _unused_paths_short(run: Run) -> float:
+    """Return the mean over leaves and ON periods until the last flow starts; NaN without ``trace = "packets"``.
+
+    An ON period of a leaf is a sampling interval of CAPS (500 us, Section VII) in which it sends packets of short
+    flows upwards.
+    """
+    found = run.result
+    if found.scenario.trace != "packets":
+        return nan
+    sent = found.trace[(found.trace["layer"] == "leaf>spine") & (found.trace["event"] == "enqueued")]
+    sent = sent[sent["packet"].isin(("data", "coded")) & (sent["time_s"] < found.flows["start_s"].max())]
+    sent = sent[sent["flow"].isin(found.flows.loc[found.flows["short"], "flow"])]
+    leaf = sent["port"].astype(str).str.partition(">")[0]
+    used = sent.groupby([leaf, sent["time_s"] // ON_PERIOD_S])["path"].nunique()
+    return float(1 - used.mean() / found.ports.loc[found.ports["layer"] == "leaf>spine", "path"].nunique())
+
+
+@metric("unit_wait_s", unit="s", words="wait of a unit of short flows from its first packet until it is decoded")
+def _unit_wait_s(run: Run) -> float:
+    """Return the mean over decoded units, at the receiver; NaN without ``trace = "packets"``."""
+    found = run.result
+    if found.scenario.trace != "packets":
+        return nan
+    trace = found.trace
+    came = trace[(trace["event"] == "arrived") & (trace["packet"] == "coded") & _layers(trace, enters_host)]
+    first_s = came.groupby(["flow", "segment"])["time_s"].min().rename("first_s")
+    units = run.decoded[run.decoded["flow"].isin(found.flows.loc[found.flows["short"], "flow"])]
+    units = units.join(first_s, on=["flow", "first_segment"])
+    return _mean(units["decoded_s"] - units["first_s"])
 
 
 @metric("traversals", words="packets that fully crossed a link")
@@ -520,6 +586,12 @@ def _once_timed(flows: pd.DataFrame) -> float:
     return _mean(flows["timeouts"] <= 1)
 
 
+def _jump_s(flows: pd.DataFrame) -> float:
+    """Return how far apart flows with one timeout and those with none end, by their medians."""
+    without, one = (flows.loc[flows["timeouts"] == count, "fct_s"].median() for count in (0, 1))
+    return float(one - without)
+
+
 def _longest_s(flows: pd.DataFrame) -> float:
     return float(flows.loc[flows["timeouts"] == 0, "fct_s"].max())
 
@@ -534,6 +606,7 @@ for _name, _unit_of, _told, _part, _of in (
     ("untimed_ratio", "share", "short flows without a timeout", "foreground_short", _untimed),
     ("once_timed_ratio", "share", "short flows with one timeout at most", "foreground_short", _once_timed),
     ("longest_untimed_fct_s", "s", "longest FCT of short flows without a timeout", "foreground_short", _longest_s),
+    ("timeout_jump_s", "s", "median FCT with one timeout less that with none, short", "foreground_short", _jump_s),
     ("coded_ratio", "share", "coded over original packets", "foreground", _coded),
     ("coded_ratio_short", "share", "coded over original packets, short", "foreground_short", _coded),
     ("coded_ratio_long", "share", "coded over original packets, long", "foreground_long", _coded),

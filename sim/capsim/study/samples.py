@@ -127,9 +127,9 @@ class Statement:
         return self.design.metric(self.claim_id, self.setting)
 
     @property
-    def column(self) -> str:
-        """Return the column of a row that it is taken from."""
-        return DERIVED.get(self.metric, (self.metric,))[0]
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns of a row that it is taken from."""
+        return DERIVED[self.metric][0] if self.metric in DERIVED else (self.metric,)
 
     @cached_property
     def relation(self) -> Relation:
@@ -139,8 +139,8 @@ class Statement:
 
     @property
     def is_level(self) -> bool:
-        """Whether it is about values, and not about values over others."""
-        return all(len(one.terms) == 1 for one in self.comparisons)
+        """Whether it is about values, and not about values over others; orders of magnitude are of a ratio."""
+        return all(len(one.terms) == 1 for one in self.comparisons) and not self.relation.is_in_orders
 
     @property
     def is_gap(self) -> bool:
