@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from capsim.study.campaign import compared_columns
 from capsim.study.points import Scale
+from capsim.study.samples import compared_columns
 from capsmodel._files import atomic_writer
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.executors import all_cores

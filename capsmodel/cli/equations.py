@@ -161,7 +161,7 @@ def _next_look(row: ClaimRow) -> list[str]:
     """Return what the next look at an open claim takes, and what would decide it."""
     found = row.entry
     texts = [f"Next look: {found.next_seeds} seeds, {_hours(found.next_cpu_h)}."] if found.next_seeds else []
-    if found.takes_seeds:
+    if found.takes_seeds and found.was_run:
         how = f"{found.takes_seeds} seeds, {_hours(found.takes_cpu_h)}, if further ones scatter as these"
         texts.append(f"To decide it: about {how}: capsmodel study {row.claim.id} --seeds {found.takes_seeds}")
     return texts
@@ -177,7 +177,7 @@ def _command(row: ClaimRow) -> str:
         return f"capsmodel equations --numbers --paper {row.claim.paper}; the function is {row.claim.formula}"
     if row.claim.formula:
         return f"capsmodel study {row.entry.decided_by}"
-    return "" if row.claim.not_testable or row.claim.waits else f"capsmodel study {row.claim.id}"
+    return "" if row.claim.not_testable else f"capsmodel study {row.claim.id}"
 
 
 def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:

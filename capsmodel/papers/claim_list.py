@@ -2,7 +2,7 @@
 
 A study (``data/papers/studies/*.toml``, :mod:`capsim.study`) has its claims in its panels and printed tables. Claims
 that no run decides are in ``<paper>-formulas.toml``: each names the function that computes it (`formula`), says why it
-is not testable, or what it waits for.
+is not testable.
 """
 
 import re
@@ -55,8 +55,8 @@ class Claim:
         Word of size of a direction: ``significantly`` or ``much``.
     conditions, text, note : str
         Setting, the claim in words, and the reading that was chosen.
-    formula, not_testable, waits : str
-        What decides it without runs, ``"module:function"``; why nothing can; what is missing so far.
+    formula, not_testable : str
+        What decides it without runs, ``"module:function"``; why nothing can.
     same_as, not_claimed : str
         The claim that says the same of the same runs; why the authors do not make it: a misprint, a check of ours.
     cause : str
@@ -82,7 +82,6 @@ class Claim:
     note: str = ""
     formula: str = ""
     not_testable: str = ""
-    waits: str = ""
     same_as: str = ""
     not_claimed: str = ""
     cause: str = ""
@@ -191,7 +190,7 @@ def _of_column(said: str | Mapping[str, str], column: str) -> str:
 
 def _claim(study: str, row: Mapping[str, Any]) -> Claim:
     texts = ("where", "metric", "printed", "by", "conditions", "text", "note")
-    known = (*texts, "formula", "not_testable", "waits", "same_as", "not_claimed", "cause")
+    known = (*texts, "formula", "not_testable", "same_as", "not_claimed", "cause")
     subject, baseline = row.get("subject", ""), row.get("baseline", "")
     if "pairs" in row:
         subject, baseline = (list(side) for side in zip(*row["pairs"], strict=True))

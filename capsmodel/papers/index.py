@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from capsmodel.checks import choice
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.robustness import Robustness
-from capsmodel.papers.claim_list import PAPER_KEYS, Claim, read_claims
+from capsmodel.papers.claim_list import PAPER_KEYS, read_claims
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class LedgerEntry:
     Attributes
     ----------
     decided_by : str
-        The study or figure (``capsmodel study NAME``), or the test, that decides it; empty while it waits.
+        The study or figure (``capsmodel study NAME``), or the test, that decides it; empty before its first runs.
     quantity : str
         What the value is, one of `Quantity`.
     value : tuple of float
@@ -96,7 +96,8 @@ class LedgerEntry:
     next_cpu_h : float
         About what the runs that it lacks take, in hours of one processor.
     takes_seeds : int
-        Seeds that would decide an open claim if further ones scatter as those that were run; 0 if no number does.
+        Seeds that would decide an open claim if further ones scatter as those that were run; before the first runs
+        those of its first look. 0 if no number does.
     takes_cpu_h : float
         About what the runs that are missing for them take, in hours of one processor.
     settings : tuple of float
@@ -188,21 +189,19 @@ PRICES = {
     "beyond 100 CPU hours": float("inf"),
 }
 """Processor time that the missing runs of an open claim take, in hours, by what it is called."""
-NO_PRICE, NOT_RUN = "not by more seeds", "not run yet"
-"""What is open, and no number of seeds decides; what nothing has looked at."""
-OPEN_FOR = (*PRICES, NO_PRICE, NOT_RUN)
+NO_PRICE = "not by more seeds"
+"""What is open, and no number of seeds decides."""
+OPEN_FOR = (*PRICES, NO_PRICE)
 
 
 def open_for(entry: LedgerEntry) -> str:
-    """Return what an open claim takes: the first of `PRICES` that its runs do not exceed, `NO_PRICE` or `NOT_RUN`.
+    """Return what an open claim takes: the first of `PRICES` that its runs do not exceed, or `NO_PRICE`.
 
     Examples
     --------
     >>> open_for(LedgerEntry("caps-fattree", "", (), (), "open", "", takes_seeds=64, takes_cpu_h=2.5))
     'within 10 CPU hours'
     """
-    if not entry.was_run:
-        return NOT_RUN
     return next(name for name, most in PRICES.items() if entry.takes_cpu_h <= most) if entry.takes_seeds else NO_PRICE
 
 
@@ -264,14 +263,14 @@ def _entry(row: Mapping[str, str]) -> LedgerEntry:
     return LedgerEntry(**(cells | numbers | counts | reals))
 
 
-def _waiting(claim: Claim) -> LedgerEntry:
-    waits_for = claim.waits or f"{claim.study}: no runs decide it yet"
-    return LedgerEntry("", "", (), (), "open", waits_for)
+def waiting(study: str) -> LedgerEntry:
+    """Return the entry of a claim before the first runs of its study."""
+    return LedgerEntry("", "", (), (), "open", f"{study}: no runs decide it yet")
 
 
 @cache
 def read_verdicts() -> Mapping[str, LedgerEntry]:
-    """Return what ``verdicts.csv`` records about each claim that has been run, by its id, in the order of the file."""
+    """Return what ``verdicts.csv`` records about each claim, by its id, in the order of the file."""
     return MappingProxyType({row["id"]: _entry(row) for row in _rows("verdicts.csv")})
 
 
@@ -286,10 +285,10 @@ def read_checks() -> Mapping[str, Check]:
 def read_ledger() -> Mapping[str, LedgerEntry]:
     """Return what the ledger records about every claim, by its id, in the order of the claims.
 
-    A claim that has not been run has no row in ``verdicts.csv``: it is open, and the reason names its study.
+    A claim without a row in ``verdicts.csv``, new since the last ``make ledger``, is open; the reason names its study.
     """
     found = read_verdicts()
-    return MappingProxyType({claim.id: found.get(claim.id) or _waiting(claim) for claim in read_claims().values()})
+    return MappingProxyType({claim.id: found.get(claim.id) or waiting(claim.study) for claim in read_claims().values()})
 
 
 def chosen(paper: str | None) -> Sequence[Paper]:

@@ -12,8 +12,9 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
+from typing import Any
 
 from capsim import schemes as simulated
 from capsim.study.campaign import Campaign
@@ -25,7 +26,7 @@ from capsmodel.experiments.sweep import Progress, run_sweep
 from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.closed_forms import closed_form_verdicts
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry
+from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry, waiting
 from capsmodel.papers.studies import is_testbed, published_studies
 from capsmodel.papers.verdicts import Verdict, times_printed
 
@@ -85,19 +86,20 @@ def _entry(found: Verdict, decided_by: str, result_id: str) -> LedgerEntry:
 
 
 def decided_by_runs(campaigns: Sequence[Campaign]) -> dict[str, LedgerEntry]:
-    """Return an entry for each claim of these studies that was looked at."""
-    return {
-        claim: entry
-        for campaign in campaigns
-        for claim in campaign.design.claims
-        if (entry := _of_runs(campaign, claim)) is not None
-    }
+    """Return an entry for each claim of these studies, looked at or not."""
+    return {claim: _of_runs(campaign, claim) for campaign in campaigns for claim in campaign.design.claims}
 
 
-def _of_runs(campaign: Campaign, claim_id: str) -> LedgerEntry | None:
+def _of_runs(campaign: Campaign, claim_id: str) -> LedgerEntry:
     found = campaign.verdict(claim_id)
+    prices: dict[str, Any] = {
+        "next_seeds": found.next_seeds,
+        "next_cpu_h": float(f"{found.next_cpu_s / SECONDS_PER_HOUR:.2g}"),
+        "takes_seeds": found.takes_seeds,
+        "takes_cpu_h": float(f"{found.takes_cpu_s / SECONDS_PER_HOUR:.2g}"),
+    }
     if not found.seeds:
-        return None
+        return replace(waiting(campaign.design.name), **prices)
     settings = campaign.robustness(claim_id)
     return LedgerEntry(
         decided_by=campaign.design.name,
@@ -111,10 +113,7 @@ def _of_runs(campaign: Campaign, claim_id: str) -> LedgerEntry | None:
         points="; ".join(f"{name}: {one.value:.4g} ({one.low:.4g}, {one.high:.4g})" for name, one in found.points),
         skewness=_ends(found.skewness),
         times_printed=float(f"{found.times_printed:.3g}"),
-        next_seeds=found.next_seeds,
-        next_cpu_h=float(f"{found.next_cpu_s / SECONDS_PER_HOUR:.2g}"),
-        takes_seeds=found.takes_seeds,
-        takes_cpu_h=float(f"{found.takes_cpu_s / SECONDS_PER_HOUR:.2g}"),
+        **prices,
         settings=(settings.agreeing, settings.decided, settings.settings),
         settings_word=settings.word,
         depends_on="; ".join(settings.depends_on),

@@ -11,8 +11,9 @@ from distributed import LocalCluster
 from study.made_up import MadeUp, halved
 
 from capsim import Result
-from capsim.study.campaign import Campaign, compared_columns
+from capsim.study.campaign import Campaign
 from capsim.study.plot import PLOTTED
+from capsim.study.samples import compared_columns
 from capsmodel.cli.shared.machines import Machines
 from capsmodel.cli.study import FILES
 from capsmodel.datafiles import data_path

@@ -33,7 +33,9 @@ def of_runs(statement, values):
     points = [(("scheme", scheme),) for scheme, listed in values.items() for _ in listed]
     seeds = [seed for listed in values.values() for seed in range(1, len(listed) + 1)]
     listed = [value for each in values.values() for value in each]
-    return OfRuns(statement, Rows(points, DataFrame({"seed": seeds, statement.columns[0]: listed}).astype({"seed": int})))
+    return OfRuns(
+        statement, Rows(points, DataFrame({"seed": seeds, statement.columns[0]: listed}).astype({"seed": int}))
+    )
 
 
 def carried(text, before, after, *, in_setting=None, **claim):

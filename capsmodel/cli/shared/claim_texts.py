@@ -107,7 +107,7 @@ def _why(claim: Claim, found: LedgerEntry | Verdict) -> str:
     reason = f"Why: {found.reason.rstrip('.')}." if found.reason else ""
     if isinstance(found, Verdict):
         return reason
-    place = found.decided_by or ("" if claim.waits else f"waits for {claim.study}")
+    place = found.decided_by
     return " ".join(filter(None, (_seeds(found), reason, f"({place})" if place else "")))
 
 

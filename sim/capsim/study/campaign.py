@@ -45,7 +45,7 @@ from capsim.study.looks import (
 from capsim.study.measures import TaskList
 from capsim.study.metrics import known_metric
 from capsim.study.points import Point, Scale, point_name
-from capsim.study.samples import Quantity, Rows, Statement
+from capsim.study.samples import Quantity, Rows, Statement, compared_columns
 from capsmodel.experiments.kept import DIGEST, check_columns, keep, with_digests
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.progress import Minutes
@@ -61,8 +61,6 @@ MOST_SEEDS_OF_OTHERS = 16
 """Limit of the seeds in each setting but the text's."""
 SECOND_FAMILY = 1000
 """What is added to 1, 2, ... to give the seeds by which what fails is checked, where the first family has no more."""
-UNKNOWN_COST_S = 10.0
-"""What a run is taken to cost before one of its study has been made, in seconds of processor time."""
 SAMPLED_WEIGHT = 4
 """A look at the sampled points comes after those at all points that have less than so many times its seeds."""
 BASELINE_RELATIVE = 0.25
@@ -149,7 +147,8 @@ class Verdict:
     next_cpu_s : float
         About the processor time of the runs that it lacks, in seconds.
     takes_seeds : int
-        Seeds that would decide an open claim if further ones scatter as those that are there; 0 if no number does.
+        Seeds that would decide an open claim if further ones scatter as those that are there; before any, those of the
+        first look. 0 if no number does.
     takes_cpu_s : float
         About the processor time of the runs that are missing for them, in seconds.
     stays_open : str
@@ -327,7 +326,7 @@ class Campaign:
         if word in (FAILS, ABSENT) and any(one in FOR_THE_PAPER for one in self.words(claim_id).values()):
             word = DEPENDS
         offset = second_family(self.design) if again else 0
-        takes = self._takes(again or found, found.seeds) if word == OPEN and not others else 0
+        takes = self._takes(again or found, found.seeds or next_seeds) if word == OPEN and not others else 0
         return Verdict(
             word=word,
             value=ours.values,
@@ -347,7 +346,7 @@ class Campaign:
         )
 
     def _takes(self, found: Judged, first: int) -> int:
-        """Return the seeds that would decide an open claim; of a family without a look, those that the first one took.
+        """Return the seeds that would decide an open claim; of a family without a look, `first`.
 
         By the second family it is decided if the word is any.
         """
@@ -463,8 +462,17 @@ class Campaign:
             Only share i of n of each look, whether its runs are there or not; from 1.
         """
         part, parts = shard
-        shared = [task for look in self.next_looks for task in self._runs_of(look)[part - 1 :: parts]]
+        shared = [task for look in self.next_looks for task in list(self._runs_of(look).values())[part - 1 :: parts]]
         return list({task.id: task for task in shared if task.id not in self.cpu_s}.values())
+
+    def next_costs_s(self) -> dict[str, float]:
+        """Return about the processor time of each run of the next looks that is missing, in seconds, by its id."""
+        return {
+            task.id: self.cost_s(look.group, point)
+            for look in self.next_looks
+            for (point, _), task in self._runs_of(look).items()
+            if task.id not in self.cpu_s
+        }
 
     @cached_property
     def next_looks(self) -> Sequence[Look]:
@@ -494,16 +502,30 @@ class Campaign:
         return sum(costs_s) / sum(look.claims for look in self.next_looks) if costs_s else np.inf
 
     def _price_s(self, group: Group, seeds: int, points: Iterable[Point]) -> float:
-        """Return about the processor time of the runs of a group that so many seeds lack at these points, in seconds.
-
-        A run is taken to cost what those at the same point and scale did, in whatever setting; before the first of
-        these, what those of this study at that scale did, and `UNKNOWN_COST_S` before any.
-        """
-        costs_s = self._costs_s.get(group.scale, {})
-        every = sum(costs_s.values()) / len(costs_s) if costs_s else UNKNOWN_COST_S
+        """Return about the processor time of the runs that so many seeds of a group lack at points, in seconds."""
         there = self._seeds_of.get(group, {})
         lacking = ((point, seeds - sum(one <= seeds for one in there.get(point, ()))) for point in points)
-        return sum(many * costs_s.get(point, every) for point, many in lacking if many > 0)
+        return sum(many * self.cost_s(group, point) for point, many in lacking if many > 0)
+
+    def cost_s(self, group: Group, point: Point) -> float:
+        """Return about the processor time of a run, in seconds.
+
+        That of those at the same point and scale, in whatever setting; before the first of these, what is expected of
+        it, times what others of this scale took over what had been expected of them.
+        """
+        known = self._costs_s.get(group.scale, {})
+        if point in known:
+            return known[point]
+        return self._over_expected.get(group.scale, 1.0) * self.design.expected_cpu_s(point, group.setting, group.scale)
+
+    @cached_property
+    def _over_expected(self) -> Mapping[Scale, float]:
+        """Return what the runs of each scale that are there took over what was expected of them."""
+        expected = self.design.expected_cpu_s
+        return {
+            scale: sum(known.values()) / sum(expected(point, scale=scale) for point in known)
+            for scale, known in self._costs_s.items()
+        }
 
     @cached_property
     def _costs_s(self) -> Mapping[Scale, Mapping[Point, float]]:
@@ -523,15 +545,17 @@ class Campaign:
             found.setdefault(group, {}).setdefault(point, []).append(task.payload["seed"] - group.offset)
         return found
 
-    def _runs_of(self, look: Look) -> list[Task]:
-        """Return all runs of a look, a seed after the other."""
+    def _runs_of(self, look: Look) -> dict[tuple[Point, int], Task]:
+        """Return all runs of a look by point and seed, a seed after the other; of equal ones the first."""
         runs = self.tasks[look.group]
+        found: dict[str, tuple[Point, int]] = {}
         seeds = (look.group.offset + number for number in range(1, look.seeds + 1))
-        listed = [runs[point, seed] for seed in seeds for point in look.points]
-        return list({task.id: task for task in listed}.values())
+        for key in ((point, seed) for seed in seeds for point in look.points):
+            found.setdefault(runs[key].id, key)
+        return {key: runs[key] for key in found.values()}
 
     def _missing(self, look: Look) -> int:
-        return sum(task.id not in self.cpu_s for task in self._runs_of(look))
+        return sum(task.id not in self.cpu_s for task in self._runs_of(look).values())
 
     def _wanted(self) -> Iterator[Look]:
         """Yield the next look at open claims, in each setting, and of those that fail once by the second family.
@@ -601,13 +625,6 @@ def _numbers(design: Design, setting: str) -> tuple[int, ...]:
         if setting == TEXT
         else tuple(seeds for seeds in numbers if seeds <= MOST_SEEDS_OF_OTHERS) or numbers[:1]
     )
-
-
-def compared_columns(design: Design) -> list[str]:
-    """Return the columns of a run that claims of a study compare, in some setting, by name."""
-    claims = [name for name, claim in design.claims.items() if claim.is_simulated]
-    said = [Statement(design, claim, setting) for claim in claims for setting in design.settings]
-    return sorted({column for one in said for column in one.columns})
 
 
 def advance(

@@ -13,14 +13,18 @@ from typing import Any
 
 import msgspec
 
+from capsim.run.estimate import expected_cpu_s
 from capsim.study.file import Claim, Table, Term, check_known
 from capsim.study.metrics import METRICS
-from capsim.study.points import Label, Point, Runs, point_name
+from capsim.study.points import Label, Point, Runs, Scale, point_name
 from capsim.study.template import filled
 from capsmodel.checks import require
 from capsmodel.experiments.statistics.robustness import TEXT
 
-__all__ = ["Comparison", "Design"]
+__all__ = ["UNKNOWN_COST_S", "Comparison", "Design"]
+
+UNKNOWN_COST_S = 10.0
+"""What a run that simulates no scenario is taken to cost before one is made, in seconds of processor time."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,13 @@ class Design(Runs):
         found = filled(said, self._known(first, setting, "paper"), where=where)
         require(isinstance(found, int | float), f"{where} = {said!r} gives {found!r}, but it must be a number")
         return float(found)
+
+    def expected_cpu_s(self, point: Point, setting: str = TEXT, scale: Scale = "paper") -> float:
+        """Return about how much processor time a run takes before one is made, in seconds."""
+        if not self.source.file.scenario:
+            return UNKNOWN_COST_S
+        runs = int(self.arguments(point, setting, scale).get("runs", 1))
+        return runs * expected_cpu_s(self.described(point, setting, scale).scenario)
 
     def points(self, setting: str = TEXT, *, sampled: bool = False, claims: Iterable[str] | None = None) -> list[Point]:
         """Return the points that claims need, and those of panels without a claim; of a study with neither, all.

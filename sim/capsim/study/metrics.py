@@ -75,9 +75,15 @@ class Metric:
 METRICS: dict[str, Metric] = {}
 """All metrics by name."""
 
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Return a ratio, NaN where it is over 0."""
+    return np.divide(above, below, out=np.full_like(above, nan), where=below > 0)
+
+
 DERIVED: Mapping[str, tuple[tuple[str, ...], Callable[..., FloatArray]]] = {
     "coded_share": (("coding_overhead",), lambda overhead: overhead / (1 + overhead)),
-    "coded_ratio_short_over_long": (("coded_ratio_short", "coded_ratio_long"), np.divide),
+    "coded_ratio_short_over_long": (("coded_ratio_short", "coded_ratio_long"), _ratio),
 }
 """Metrics that follow from columns of a row: these columns, and how."""
 

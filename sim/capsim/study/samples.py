@@ -24,7 +24,7 @@ from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.words import kendall
 
-__all__ = ["TAU", "Quantity", "Rows", "Statement", "Value"]
+__all__ = ["TAU", "Quantity", "Rows", "Statement", "Value", "compared_columns"]
 
 Quantity = Literal["", "ratio", "difference", "Kendall's tau"]
 """What a value is: what the claim prints, in its unit, if empty."""
@@ -289,6 +289,13 @@ class Statement:
             return tuple(values[:1] + values[1:][-1:]), ()
         low, high = sorted(in_unit(end) for end in (found[0].low, found[0].high))
         return tuple(values), (low, high) if np.isfinite(high - low) else ()
+
+
+def compared_columns(design: Design) -> list[str]:
+    """Return the columns of a run that claims of a study compare, in some setting, by name."""
+    claims = [name for name, claim in design.claims.items() if claim.is_simulated]
+    said = [Statement(design, claim, setting) for claim in claims for setting in design.settings]
+    return sorted({column for one in said for column in one.columns})
 
 
 def _in_order(values: list[tuple[int, FloatArray]]) -> FloatArray:

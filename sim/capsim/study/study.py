@@ -27,7 +27,7 @@ import pandas as pd
 from capsim.results.load_record import load_remarks
 from capsim.scenario.profile import Filled, rate_remarks
 from capsim.scenario.scenario import Scenario
-from capsim.study.campaign import UNKNOWN_COST_S, Campaign, Verdict, advance
+from capsim.study.campaign import Campaign, Group, Verdict, advance
 from capsim.study.claims import Design
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.looks import numbers_of
@@ -46,6 +46,7 @@ from capsim.study.scheme_runs import (
 )
 from capsmodel.checks import choice, require
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import (
     Done,
     Executor,
@@ -299,16 +300,13 @@ class Study:
 
     def costs(self, folder: str | Path) -> dict[str, Any]:
         """Return the runs that are there and those missing for the next look, with their processor time in seconds."""
-        place = Path(folder) / ROWS
-        there = {name: one["cpu_s"] for name, one in (finished_tasks(place) if place.is_dir() else {}).items()}
-        fixed = {task.id for task in self.tasks()}
-        campaign = Campaign(self._design, place) if self._simulated else None
-        wanted = fixed | ({task.id for task in campaign.next_tasks()} if campaign else set())
-        made = [there[name] for name in there if name in fixed or (campaign and name in campaign.ids)]
-        missing = len(wanted - there.keys())
-        each_s = sum(made) / len(made) if made else UNKNOWN_COST_S
+        found = Campaign(self._design, Path(folder) / ROWS)
+        made = [found.cpu_s[name] for name in found.ids]
+        text = Group(TEXT, self._design.scale(sampled=False))
+        fixed = {name: found.cost_s(text, keys[0][0]) for name, keys in self._by_id.items() if name not in found.cpu_s}
+        missing = fixed | found.next_costs_s()
         took = {"study": self.name, "runs": len(made), "cpu_s": sum(made)}
-        return took | {"missing_runs": missing, "missing_cpu_s": missing * each_s}
+        return took | {"missing_runs": len(missing), "missing_cpu_s": sum(missing.values())}
 
     def check(self, folder: str | Path) -> tuple[int, int]:
         """Return how many rows in a folder are of runs of this study, and how many of others."""
