@@ -35,7 +35,7 @@ demo: $(DEMO_STAMP) ## the tour, out/index.html, in two minutes
 
 PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal -q
 # Many packets a test: models against simulation and against ns-3, engine against engine for all schemes, the figures
-# and the kept results of the papers, the pages for users.
+# and the kept results of the papers, the pages for users. EVERY=3 runs every third case of each test.
 AGREEMENT = tests/agreement tests/reference tests/figures tests/guides \
   tests/sim/test_engines_agree.py tests/golden/test_ledger_results.py
 
@@ -43,7 +43,7 @@ test: $(STAMP) ## the tests that take seconds each (the default)
 	$(PYTEST) $(addprefix --ignore=,$(AGREEMENT))
 
 agreement: $(STAMP) ## the tests that simulate for minutes: models, ns-3, both engines, figures, pages
-	$(PYTEST) $(if $(MARK),-m '$(MARK)') $(AGREEMENT)
+	$(PYTEST) $(if $(EVERY),--every=$(EVERY)) $(AGREEMENT)
 
 # The gallery in headless Chromium, Debian's package chromium.
 browser: $(STAMP) ## the gallery in Chromium

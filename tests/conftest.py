@@ -1,6 +1,7 @@
 """Settings of all tests: Hypothesis draws the same examples every time; comparisons with models are counted."""
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,19 @@ class Comparisons:
 def pytest_addoption(parser: pytest.Parser) -> None:
     text = "add N to the seed of every measurement in tests/agreement: the same tests on packets never seen before"
     parser.addoption("--fresh-seeds", type=int, default=0, metavar="N", help=text)
+    text = "of the cases of each test run the first and every Nth after it"
+    parser.addoption("--every", type=int, default=1, metavar="N", help=text)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    every, seen = config.getoption("every"), Counter[str]()
+    kept, left_out = [], []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        (left_out if seen[test] % every else kept).append(item)
+        seen[test] += 1
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -64,9 +64,7 @@ def test_share_of_packets_sent_to_blocked_paths(traffic, long_flows, measured, c
     assert verdict, verdict
 
 
-@pytest.mark.parametrize(
-    ("buffer_packets", "long_flows"), [(256, 4), (64, 4), pytest.param(64, 8, marks=pytest.mark.nightly), (64, 16)]
-)
+@pytest.mark.parametrize(("buffer_packets", "long_flows"), [(256, 4), (64, 4), (64, 8), (64, 16)])
 def test_twice_average_beside_steady_long_flows(buffer_packets, long_flows, periods, measured, compare):
     """In each period it misses the derived share: hardly any at p = 0.1, half at 0.4 with a small buffer."""
     setting = {"buffer_packets": buffer_packets}

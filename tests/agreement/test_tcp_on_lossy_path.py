@@ -20,8 +20,7 @@ from capsmodel.papers.measurements.means import mean_in_row
 CONNECTIONS = 85
 LOSSES = {0.003: 1400, 0.005: 900, 0.01: 500, 0.03: 300, 0.1: 200}
 """Packets that each connection loses: enough to see 0.3 packets beyond the declared bias."""
-ALL = [pytest.param(prob, marks=pytest.mark.nightly) if prob == 0.003 else prob for prob in LOSSES]
-BELOW_A_TENTH = ALL[:-1]
+BELOW_A_TENTH = list(LOSSES)[:-1]
 
 
 def sides(loss_prob: float) -> dict[str, tuple[float, float]]:
@@ -42,7 +41,7 @@ def row(measured):
     return averages
 
 
-@pytest.mark.parametrize("loss_prob", ALL)
+@pytest.mark.parametrize("loss_prob", LOSSES)
 def test_losses_are_those_asked_for(row, compare, loss_prob):
     found = row(loss_prob)
     lost = Count(successes=int(found["lost_packets"]), trials=int(found["sent_packets"]))

@@ -108,12 +108,7 @@ def campaign(name):
     return Campaign(published_studies()[name], RESULTS)
 
 
-LONG = {"caps-incast2", "caps-leafspine", "dc2mtcp-hotspot", "dc2mtcp-random-fct"}  # a third of the time of all
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.nightly) if name in LONG else name for name in STUDIES]
-)
+@pytest.mark.parametrize("name", STUDIES)
 def test_verdicts_of_a_study_are_those_of_its_kept_rows(name):
     """In the setting of the text and in the others, each claim and no other; each row kept for it is a run of it."""
     recorded = {claim: LEDGER[claim] for claim in published_studies()[name].claims}
