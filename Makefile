@@ -34,16 +34,11 @@ demo: $(DEMO_STAMP) ## the tour, out/index.html, in two minutes
 	$(BIN)/python -m capsmodel demo --out out
 
 PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal -q
-# Many packets a test: models against simulation and against ns-3, engine against engine for all schemes, the figures
-# and the kept results of the papers, the pages for users. EVERY=3 runs every third case of each test.
-AGREEMENT = tests/agreement tests/reference tests/figures tests/guides \
-  tests/sim/test_engines_agree.py tests/golden/test_ledger_results.py
-
 test: $(STAMP) ## the tests that take seconds each (the default)
-	$(PYTEST) $(addprefix --ignore=,$(AGREEMENT))
+	$(PYTEST) --only=fast
 
-agreement: $(STAMP) ## the tests that simulate for minutes: models, ns-3, both engines, figures, pages
-	$(PYTEST) $(if $(EVERY),--every=$(EVERY)) $(AGREEMENT)
+agreement: $(STAMP) ## the tests of many packets, seeds or cases; EVERY=3 runs every third case of each
+	$(PYTEST) --only=agreement $(if $(EVERY),--every=$(EVERY)) tests
 
 # The gallery in headless Chromium, Debian's package chromium.
 browser: $(STAMP) ## the gallery in Chromium

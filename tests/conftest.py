@@ -14,6 +14,17 @@ settings.register_profile("fresh", deadline=None, max_examples=1000, print_blob=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "capsmodel"))
 
 
+TESTS = Path(__file__).parent
+AGREEMENT = [
+    *("agreement", "reference", "experiments/test_agreement_rule.py", "experiments/test_argmin_interval.py"),
+    *("sim/test_engines_agree.py", "sim/test_order_of_arrivals.py", "sim/test_bounds.py", "sim/test_ideal.py"),
+    *("figures", "golden/test_ledger_results.py", "study/test_decisions.py"),
+    *("fuzz", "model/test_fuzz_closed_forms.py", "guides"),
+]
+"""What takes minutes: models against simulation, ns-3 and htsim, and the level of the rules that compare them; engine
+against engine for all schemes and at all bounds; figures and kept results of the papers, and the level of verdicts;
+arguments drawn at random, pages for users."""
+
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the workers of xdist keep all cores busy already
 
@@ -54,13 +65,24 @@ class Comparisons:
 def pytest_addoption(parser: pytest.Parser) -> None:
     text = "add N to the seed of every measurement in tests/agreement: the same tests on packets never seen before"
     parser.addoption("--fresh-seeds", type=int, default=0, metavar="N", help=text)
+    text = "only the tests that take seconds each, or only those of many packets, seeds or cases"
+    parser.addoption("--only", choices=("fast", "agreement"), help=text)
     text = "of the cases of each test run the first and every Nth after it"
     parser.addoption("--every", type=int, default=1, metavar="N", help=text)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    only = config.getoption("only")
+    if only is None or collection_path.is_dir():
+        return None
+    takes_minutes = any(collection_path.is_relative_to(TESTS / one) for one in AGREEMENT)
+    return takes_minutes != (only == "agreement") or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     every, seen = config.getoption("every"), Counter[str]()
-    kept, left_out = [], []
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
     for item in items:
         test = item.nodeid.partition("[")[0]
         (left_out if seen[test] % every else kept).append(item)
@@ -70,4 +92,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    assert all((TESTS / one).exists() for one in AGREEMENT)
     config.pluginmanager.register(Comparisons())
