@@ -142,10 +142,10 @@ def _blocks(column: Any) -> Iterator[bytes]:
     """Yield the values of a column as bytes: first where it has none, then all."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    yield column.is_null().to_numpy().tobytes()
+    yield column.is_null().to_numpy().tobytes() if column.null_count else bytes(len(column))
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
-        values = pc.fill_null(column, pa.scalar(0).cast(kind)).to_numpy()
+        values = (pc.fill_null(column, pa.scalar(0).cast(kind)) if column.null_count else column).to_numpy()
         yield values.dtype.str.encode()
         yield values.tobytes()
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
