@@ -345,6 +345,12 @@ def _p99_fct_s(run: Run) -> float:
     return float(nearest_rank(run.done["fct_s"], 99))
 
 
+@metric("longest_acked_fct_s", unit="s", words="longest FCT, at the sender", tail=True)
+def _longest_acked_fct_s(run: Run) -> float:
+    """Return the longest time until the last acknowledgement, NaN where no flow has it."""
+    return float(run.counted["acked_fct_s"].max())
+
+
 @metric("fct_short_std_s", unit="s", words="spread of FCT, short")
 def _fct_short_std_s(run: Run) -> float:
     return float(run.short_s.std(ddof=0))
