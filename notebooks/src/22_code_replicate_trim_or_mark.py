@@ -3,16 +3,17 @@
 #
 # The five papers end in 2021. Today packets are sprayed over all paths, and losses on the way are found by time, told
 # by trimmed packets (a full port cuts a packet down to its header), prevented by marks (ECN, explicit congestion
-# notification), or repaired by a code. Here thirteen combinations get the same flows at 100 Gbit/s: a fat-tree of 128
+# notification), or repaired by a code. Here fifteen combinations get the same flows at 100 Gbit/s: a fat-tree of 128
 # hosts, and the same with long links between the pods and the core, as between two sites. The study is
 # `data/studies/beyond.toml`, its rows are in `data/results/beyond.csv`, and `capsmodel study
-# data/studies/beyond.toml` makes them again, in some 10 minutes of processor time.
+# data/studies/beyond.toml` makes the first four of each case again, in some 10 minutes of processor time.
 #
 # The scheme that all are compared with, *mark: spray*, sends packets over all paths, has DCTCP's windows and finds
 # losses by time (RACK, RFC 8985). *Trim* has the same sender without marks; *receivers pull* is NDP (2017), and
 # *trim, mark, learn paths* is modelled on Ultra Ethernet (2025): windows by delay and marks, and paths that were free
-# are used again (REPS). *Code: blocks of 32* sends eight repair packets with 32 and repeats what they do not cover;
-# *code: all flows* is CDCPS.
+# are used again (REPS). It stands here twice more: over ports that drop, where only a timer tells of a loss, and with
+# windows that follow marks alone. *Code: blocks of 32* sends eight repair packets with 32 and repeats what they do not
+# cover; *code: all flows* is CDCPS.
 #
 # **After this notebook** you can say which of these help where links are equal, where one is slow, where many send to
 # one and where links lose packets, and from which loss on a code is faster than repetition. It runs in about 20 s on
@@ -37,9 +38,7 @@ REFERENCE = "mark: spray"
 SCHEMES = list(dict.fromkeys(runs["scheme"]))
 # Of collectives the time of the whole operation, of all others the mean completion time over that of a flow alone.
 runs["time"] = runs["mean_collective_s"].fillna(runs["mean_slowdown"])
-print(
-    f"{len(runs)} runs, {runs['scheme'].nunique()} schemes, {runs['case'].nunique()} cases, {runs['seed'].max()} seeds"
-)
+print(f"{len(runs)} runs, {runs['scheme'].nunique()} schemes, {runs['case'].nunique()} cases")
 
 
 def over_reference(case, scheme):
@@ -48,14 +47,20 @@ def over_reference(case, scheme):
     return paired_ratio(found[scheme], found[REFERENCE])
 
 
+def is_shown(case, scheme):
+    """Return whether a scheme is made for a case."""
+    return not (case.startswith("two sites") and scheme.startswith("priority"))
+
+
 ratio = {(case, scheme): over_reference(case, scheme) for case in runs["case"].unique() for scheme in SCHEMES}
 table = pd.Series({key: found.value for key, found in ratio.items()}).unstack().reindex(columns=SCHEMES)
 
 # %% [markdown]
-# ## 1. Thirteen answers
+# ## 1. Fifteen answers
 #
-# A mark is the time over that of *mark: spray* on the same flows; its line is the 95% interval over four seeds. Left
-# of the grey line is faster. pFabric's timers are too short for links between sites, and it is left out there.
+# A mark is the time over that of *mark: spray* on the same flows; its line is the 95% interval over the seeds of the
+# case. Left of the grey line is faster. pFabric's timers are too short for links between sites, and it is left out
+# there.
 
 # %% mystnb={"image": {"alt": "ratios by scheme in five panels; trim, mark, learn paths is ahead in most"}}
 PANELS = {
@@ -69,10 +74,10 @@ PANELS = {
     "two sites": ["two sites", "two sites, loss 1e-4", "two sites, loss 1e-3"],
 }
 MARKS = "osD^vP"
-figure, axes = plt.subplots(1, 5, figsize=(15, 6.6), layout="constrained", sharey=True)
+figure, axes = plt.subplots(1, 5, figsize=(15, 7.4), layout="constrained", sharey=True)
 for panel, (title, cases) in zip(axes, PANELS.items(), strict=True):
     for number, case in enumerate(cases):
-        shown = [name for name in SCHEMES if not (title == "two sites" and name.startswith("priority"))]
+        shown = [name for name in SCHEMES if is_shown(case, name)]
         places = [-SCHEMES.index(name) + 0.12 * ((len(cases) - 1) / 2 - number) for name in shown]
         values = [ratio[case, name] for name in shown]
         ends = [[one.value - one.low for one in values], [one.high - one.value for one in values]]
@@ -94,27 +99,55 @@ plt.show()
 table.round(2).T
 
 # %% [markdown]
+# How well these ratios are known: a case has the first of 4, 8, 16 and 32 seeds with which each is known within 3%, as
+# far as its runs were made; the width is half of the interval, of the scheme that is known worst and of the one in the
+# middle.
+
+# %%
+half = pd.Series({key: np.sqrt(found.high / found.low) - 1 for key, found in ratio.items() if is_shown(*key)})
+half = half.drop(REFERENCE, level=1)
+by_case = half.groupby(level=0, sort=False)
+known = pd.DataFrame(
+    {
+        "seeds": runs.groupby("case")["seed"].nunique(),
+        "widest, %": 100 * by_case.max(),
+        "of": by_case.idxmax().str[1],
+        "middle, %": 100 * by_case.median(),
+    }
+).reindex(runs["case"].unique())
+known.round(1)
+
+# %% [markdown]
 # * **A first window of one round trip halves the time of a ring.** A step of it has 31 packets for each host; who may
 #   send them at once takes half the time, whatever else the scheme does: NDP, the Ultra-Ethernet-like scheme, pFabric,
-#   and *mark: spray* itself with that window. In permutations, whose flows are longer, that window is worth 3% at
-#   most, and where 127 hosts send to one it costs half as much again.
+#   and *mark: spray* itself with that window. Between sites, where it is the whole flow, it takes a tenth of the time
+#   or less. In permutations, whose flows are longer, that window is worth 4% at most, and where 127 hosts send to one
+#   it costs half as much again.
 # * **Trimming alone is worth 3 to 15%** where links lose nothing, but for a few long flows to one receiver. In
 #   permutations it is worth 11 to 37% with pulls, and 25 to 44% with marks and learned paths. With ports of only 8
-#   packets both take at most 3% longer than with those of the profile, the reference 10%: trimming saves buffers.
+#   packets both take at most 3% longer than with those of the profile, the reference 12%: trimming saves buffers.
+# * **It saves buffers, and with them time at the timer.** Over ports that drop and hold five round trips, the
+#   Ultra-Ethernet-like scheme takes the same time within 1% in permutations and rings, and no longer in all-to-all.
+#   With ports of 8 packets it takes three times as long, and with 127 senders to one a third longer. Where links lose
+#   one packet in a thousand it takes more than twice as long: the timer that finds these losses is that of deeper
+#   ports.
+# * **Delays add little to marks.** With windows by marks alone that scheme takes 0.95 to 1.04 times as long, but for a
+#   loss of 1e-2, where it takes 1.1 times as long.
 # * **Where a link is slow or fails**, the Ultra-Ethernet-like scheme takes a third to four tenths of the time, and
 #   DCTCP with REPS two thirds: both learn. NDP, which does not, takes 0.43 beside a slow link, since its receivers pull
 #   what was trimmed there, and 0.88 where a link fails. Spraying alone is behind one path for each flow.
-# * **Marks on one path and copies take 1.04 to 1.7 times as long** where links are equal, flowlets that move up to 2.1
+# * **Marks on one path and copies take 1.04 to 1.7 times as long** where links are equal, flowlets that move up to 2.2
 #   times. Only in an incast is one of them ahead, by 9% at most.
 # * **Do not code against congestion, with one exception.** In web search blocks of 32 take 1.3 to 1.4 times as long,
 #   and CDCPS, which does not slow down, three times. In permutations, where the fabric has room for all repair
 #   packets, blocks take 0.8 of the time: what comes late is decoded from the rest, and no sender takes it for lost.
-# * **Code where links lose packets.** At a loss of 1e-3 blocks take 0.7 of the time. NDP takes 2.6 times as long: a
+# * **Code where links lose packets.** At a loss of 1e-3 blocks take 0.7 of the time. NDP takes 2.7 times as long: a
 #   packet that is lost whole leaves no header, so that its sender waits for a timer of 1 ms. The Ultra-Ethernet-like
 #   scheme has a timer of 0.1 ms and does not slow down for losses: it is ahead of all codes within a data centre. At
 #   1e-2 eight repair packets for 32 save next to nothing: each loss that is left still halves a window.
-# * **Between sites with losses of 1e-3**, codes take 0.2 to 0.4 of the reference's time. Pulls are ahead there too,
-#   since the first window is the whole flow: that is how long links have to be used, and it takes an empty network.
+# * **Between sites with losses of 1e-3**, codes take 0.2 to 0.4 of the reference's time. But there the first window is
+#   worth more than any code: with one of a round trip the reference itself takes 0.06, and pulls, which begin with one,
+#   0.1. That is how long links have to be used, and it takes an empty network.
 
 # %% [markdown]
 # ## 2. From which loss on a code is faster
@@ -162,9 +195,10 @@ print(point_name(point), "- the same id:", again.manifest["id"] == least["id"])
 # ## What this does not say
 #
 # Nothing about flow control of links (PFC), about schemes that need counters of switches (HPCC), or about more than
-# one job at a time. The Ultra-Ethernet-like scheme has no credits of receivers and acknowledges each packet. Flows
-# are drawn at random four times, and the intervals say how much that matters; web search has 1000 flows. That the
-# simulator agrees with the public htsim on such flows, within 1%, is shown in the documentation, *capsim against
+# one job at a time. The Ultra-Ethernet-like scheme has no credits of receivers and no probes, and acknowledges each
+# packet. Flows
+# are drawn at random 4 to 32 times, and the intervals say how much that matters; web search has 1000 flows. That the
+# simulator agrees with the public htsim on such flows, within 2%, is shown in the documentation, *capsim against
 # htsim*.
 #
 # ## Exercises
@@ -195,9 +229,19 @@ LOSSLESS, MIXED = PANELS["links that lose nothing"], PANELS["many senders, mixtu
 FIRST = "mark: spray, first window of a round trip"
 UET, NDP, BLOCKS = "trim, mark, learn paths", "trim, receivers pull", "code: blocks of 32"
 assert table.loc["ring all-reduce", [FIRST, UET, NDP, "priority: pFabric"]].between(0.49, 0.51).all()
-assert table.loc[["permutation, 2 MB", "permutation, 8-packet ports"], FIRST].between(0.96, 0.98).all()
+assert table.loc[PANELS["two sites"], FIRST].between(0.05, 0.1).all()
 assert 1.4 < table.loc["incast, 127 x 64 KB", FIRST] < 1.5
 assert table.loc[LOSSLESS, FIRST].between(0.96, 1.01).all()
+DROP, MARKS_ALONE = "drop, mark, learn paths", "trim, marks alone, learn paths"
+over_trim = table[DROP] / table[UET]
+assert over_trim[["permutation, 2 MB", "permutation, 16 MB", "ring all-reduce"]].between(0.99, 1.01).all()
+assert 0.93 < over_trim["all-to-all"] < 1
+assert 2.8 < over_trim["permutation, 8-packet ports"] < 3.2
+assert 1.28 < over_trim["incast, 127 x 64 KB"] < 1.38
+assert 2.2 < over_trim["loss 1e-3"] < 2.6
+by_marks = table[MARKS_ALONE] / table[UET]
+assert by_marks.drop("loss 1e-2").between(0.95, 1.04).all()
+assert 1.05 < by_marks["loss 1e-2"] < 1.15
 alone = table.loc[[*LOSSLESS, *MIXED], "trim"].drop("incast, 15 x 2 MB")
 assert alone.between(0.85, 0.98).all()
 assert table.loc[LOSSLESS, UET].between(0.55, 0.76).all()
@@ -205,7 +249,7 @@ assert table.loc[LOSSLESS, NDP].between(0.63, 0.89).all()
 slowdown = runs.groupby(["case", "scheme"])["time"].mean().unstack()
 longer = slowdown.loc["permutation, 8-packet ports"] / slowdown.loc["permutation, 2 MB"]
 assert longer[[UET, NDP]].between(1, 1.035).all()
-assert 1.095 < longer[REFERENCE] < 1.105
+assert 1.11 < longer[REFERENCE] < 1.125
 assert (table.loc["permutation, 8-packet ports", [UET, NDP]] < table.loc["permutation, 2 MB", [UET, NDP]]).all()
 learned = table.loc[PANELS["a link slow or down"]]
 assert learned[UET].between(0.33, 0.42).all()
@@ -216,19 +260,20 @@ behind = table.loc[[*LOSSLESS, *MIXED], ["mark: one path", "replicate"]]
 behind = behind.drop(["incast, 15 x 2 MB", "incast, 127 x 64 KB"])
 assert behind.stack().between(1.04, 1.7).all()
 incasts = ["incast, 127 x 64 KB", "incast, 15 x 2 MB"]
-assert table.loc[[*LOSSLESS, *MIXED], "mark: flowlets move"].drop(incasts).between(1.04, 2.15).all()
+assert table.loc[[*LOSSLESS, *MIXED], "mark: flowlets move"].drop(incasts).between(1.04, 2.25).all()
 assert table.loc[incasts, ["mark: one path", "mark: flowlets move", "replicate"]].min(axis=None) > 0.91
 web = table.loc[["web search, load 0.3", "web search, load 0.6"]]
 assert web[BLOCKS].between(1.25, 1.45).all()
 assert web["code: all flows"].between(2.9, 3.2).all()
 assert table.loc[["permutation, 2 MB", "permutation, 8-packet ports"], BLOCKS].between(0.78, 0.82).all()
-assert 0.68 < table.loc["loss 1e-3", BLOCKS] < 0.72
+assert 0.7 < table.loc["loss 1e-3", BLOCKS] < 0.75
 assert 2.5 < table.loc["loss 1e-3", NDP] < 2.8
 lossy = table.loc[PANELS["links that lose packets"]]
 assert (lossy[UET] < lossy[[BLOCKS, "code: all flows"]].min(axis=1)).all()
-assert 0.95 < table.loc["loss 1e-2", BLOCKS] < 1
+assert 0.97 < table.loc["loss 1e-2", BLOCKS] < 1.03
 assert table.loc["two sites, loss 1e-3", [BLOCKS, "code: all flows"]].between(0.2, 0.45).all()
-assert table.loc["two sites, loss 1e-3", NDP] < 0.1
+assert table.loc["two sites, loss 1e-3", FIRST] < 0.07
+assert 0.08 < table.loc["two sites, loss 1e-3", NDP] < 0.12
 in_rack = cm.coding_pays_from(512, k=32, r=8, packet_s=PACKET_S, repeat_s=[14e-6, 1e-3, 10e-3])
 assert np.isinf(in_rack[0])
 assert 5e-5 < in_rack[1] < 2e-4
