@@ -223,9 +223,9 @@ for name, found in ELSEWHERE.items():
 # %%
 waiting = [row for row in CLAIMS.values() if not row.entry.was_run]
 undecided = [row for row in run if row.entry.verdict == "open"]
-ready = sum(row.claim.study in simulated_studies() for row in waiting)
-print(f"{len(undecided)} claims were run and are not decided; {len(waiting)} have not been run,")
-print(f"{ready} of which `capsmodel study` can run, and {len(waiting) - ready} have no study yet.")
+first_h = sum(row.entry.takes_cpu_h for row in waiting)
+print(f"{len(undecided)} claims were run and are not decided; {len(waiting)} have not been run:")
+print(f"a first look at each takes {first_h:.2g} CPU hours together, less where they share runs.")
 takes_h = sorted(row.entry.takes_cpu_h for row in undecided if row.entry.takes_seeds)
 print(f"{len(takes_h)} of those that were run would be decided by more seeds, if these scatter as those that are")
 print(f"there: {np.median(takes_h):.2g} CPU hours for each in the median. Of the others each says why no number does:")
