@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim import Batch, LeafSpine, Probes, Scenario, simulate
+from capsim import Batch, Dumbbell, LeafSpine, Listed, Probes, Scenario, simulate
 from capsim.study.measures import mmptcp_worst_flow
 from capsim.study.metrics import METRICS, ON_PERIOD_S, Run, columns, values_of
 from capsmodel.papers.measurements.head_of_line import packet_waits_s
@@ -91,3 +91,14 @@ def test_a_jump_is_the_distance_of_medians_of_flows_with_one_timeout_and_with_no
 def test_a_derived_metric_is_taken_from_all_its_columns():
     rows = pd.DataFrame({"coded_ratio_short": [0.2, 0.2], "coded_ratio_long": [0.1, 0.0]})
     assert values_of(rows, "coded_ratio_short_over_long") == pytest.approx([2.0, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize("scheme", ["ecmp", "caps"])
+@pytest.mark.parametrize("flow_bytes", [3000, 200_000])
+@pytest.mark.parametrize("fabric", [Dumbbell(hosts_per_side=2), LeafSpine(leaves=2, hosts_per_leaf=2, spines=2)])
+def test_each_metric_is_a_number_or_nan_of_whatever_was_traced(fabric, flow_bytes, scheme):
+    """Without leaves, without short flows or long ones, without coding units."""
+    traffic = (Listed(flows=((0, 2, flow_bytes, 0.0), (1, 3, flow_bytes, 0.0))),)
+    traced = Scenario(fabric=fabric, traffic=traffic, scheme=scheme, trace="packets")
+    found = columns(Run.of(simulate(traced, engine="reference")), METRICS)
+    assert all(isinstance(value, float | int) for value in found.values())

@@ -520,10 +520,10 @@ def _layers(rows: pd.DataFrame, are: Callable[[str], bool]) -> "pd.Series[bool]"
 
 @metric("unused_paths_short", unit="share", words="paths without a packet of short flows, of those of a switch")
 def _unused_paths_short(run: Run) -> float:
-    """Return the mean over leaves and ON periods until the last flow starts; NaN without ``trace = "packets"``.
+    """Return the mean over leaves and ON periods until the last flow starts.
 
-    An ON period of a leaf is a sampling interval of CAPS (500 us, Section VII) in which it sends packets of short
-    flows upwards.
+    It is NaN without ``trace = "packets"``, and on a fabric without leaves and spines. An ON period of a leaf is a
+    sampling interval of CAPS (500 us, Section VII) in which it sends packets of short flows upwards.
     """
     found = run.result
     if found.scenario.trace != "packets":
@@ -531,16 +531,16 @@ def _unused_paths_short(run: Run) -> float:
     sent = found.trace[(found.trace["layer"] == "leaf>spine") & (found.trace["event"] == "enqueued")]
     sent = sent[sent["packet"].isin(("data", "coded")) & (sent["time_s"] < found.flows["start_s"].max())]
     sent = sent[sent["flow"].isin(found.flows.loc[found.flows["short"], "flow"])]
-    leaf = sent["port"].astype(str).str.partition(">")[0]
+    leaf = sent["port"].astype(str).str.replace(">.*", "", regex=True)
     used = sent.groupby([leaf, sent["time_s"] // ON_PERIOD_S])["path"].nunique()
-    return float(1 - used.mean() / found.ports.loc[found.ports["layer"] == "leaf>spine", "path"].nunique())
+    return 1 - _over(used.mean(), found.ports.loc[found.ports["layer"] == "leaf>spine", "path"].nunique())
 
 
 @metric("unit_wait_s", unit="s", words="wait of a unit of short flows from its first packet until it is decoded")
 def _unit_wait_s(run: Run) -> float:
-    """Return the mean over decoded units, at the receiver; NaN without ``trace = "packets"``."""
+    """Return the mean over decoded units, at the receiver; NaN without ``trace = "packets"`` and without units."""
     found = run.result
-    if found.scenario.trace != "packets":
+    if found.scenario.trace != "packets" or run.decoded.empty:
         return nan
     trace = found.trace
     came = trace[(trace["event"] == "arrived") & (trace["packet"] == "coded") & _layers(trace, enters_host)]
