@@ -56,8 +56,8 @@ types: $(STAMP) ## types, by mypy
 contracts: $(STAMP) ## which package may import which
 	PYTHONPATH=sim $(BIN)/lint-imports
 
-# The longest stand at the end, and begin first. The workers of xdist keep all cores busy: none starts processes. The
-# site, made beside them by the gate, goes first: at its end one process works.
+# The longest stand at the end, and begin first. The workers of xdist keep all cores busy: none starts processes. What
+# the gate makes beside them goes first.
 NOTEBOOKS = $$(ls -r notebooks/*.ipynb)
 notebooks: $(STAMP) ## run all notebooks
 	LOKY_MAX_CPU_COUNT=1 nice -n 3 $(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q $(NOTEBOOKS)
