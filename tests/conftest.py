@@ -75,8 +75,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     only = config.getoption("only")
     if only is None or collection_path.is_dir():
         return None
-    takes_minutes = any(collection_path.is_relative_to(TESTS / one) for one in AGREEMENT)
-    return takes_minutes != (only == "agreement") or None
+    is_agreement = any(collection_path.is_relative_to(TESTS / one) for one in AGREEMENT)
+    return True if is_agreement != (only == "agreement") else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -93,4 +93,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_configure(config: pytest.Config) -> None:
     assert all((TESTS / one).exists() for one in AGREEMENT)
+    if config.getoption("every") < 1:
+        raise pytest.UsageError(f"--every={config.getoption('every')}, but it must be at least 1")
     config.pluginmanager.register(Comparisons())

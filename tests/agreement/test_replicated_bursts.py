@@ -32,7 +32,7 @@ MODEL = {"sizes": ONE_ROUND, "short_byte_share": SHORT_BYTE_SHARE}
 SAME_PATH_PROB = 1 / PATHS
 
 
-@pytest.fixture(params=[0.1, 0.3, 0.5, 0.8])
+@pytest.fixture(params=SHORT_FLOWS)
 def load(request):
     return request.param
 
