@@ -52,9 +52,12 @@ MEANINGS: dict[VerdictWord, str] = {
     "within the reading error",
     "holds": "no number is printed; the order, bound or statement holds at every point, or is better on average and "
     "nowhere worse by more than 3%",
-    "holds in part": "it holds at some of the points that it is made for, and the contrary at others",
-    "differs": "the size is missed at some point; the direction, if the claim has one, holds at some point",
-    "absent": "an effect is claimed, and at every point there is none of more than 10%, or the contrary",
+    "holds in part": "it holds at some of the points that it is made for, and the contrary at others, of a ratio by "
+    "more than 3%",
+    "differs": "the size is missed at some point; the direction, if the claim has one, holds at some point, of a ratio "
+    "by more than 10%",
+    "absent": "an effect is claimed, and at every point there is none of more than 10%, or of half of the printed one "
+    "where that is less, or the contrary",
     "fails": "the contrary holds at every point, by two families of seeds, and the claim in no setting that was tried",
     "depends": "it is absent or fails in the setting of the text, and has the direction of the paper in another one",
     "not testable": "nothing computable is claimed, or what would decide it is not in the paper",

@@ -262,8 +262,8 @@ def test_each_word_has_its_meaning() -> None:
     parts = {
         "agrees": "within 10%",
         "holds": "no number is printed",
-        "holds in part": "at some of the points",
-        "differs": "size is missed",
+        "holds in part": "of a ratio by more than 3%",
+        "differs": "of a ratio by more than 10%",
         "absent": "none of more than 10%",
         "fails": "contrary holds at every point",
         "depends": "in another one",

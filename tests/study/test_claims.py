@@ -300,6 +300,8 @@ ORDER = {"is": "lower"}
         ({"is": "lower", "printed": "40 %"}, (0.97, 1.2, 1.0), "absent"),  # at no point an effect
         ({"is": "lower", "printed": "40 %"}, (0.7, 1.2, 1.2), "holds in part"),
         ({"is": "lower", "printed": "40 %"}, (0.7, 0.7, 0.99), "differs"),
+        ({"is": "lower", "printed": "40 %"}, (0.7, 0.7, 1.02), "differs"),  # contrary by less than 3%
+        ({"is": "lower", "printed": "40 %"}, (0.95, 0.7, 1.06), "holds in part"),
         ({"is": "lower", "printed": "40 %"}, (1.2, 1.2, 1.2), "fails"),
         ({"is": "lower", "printed": "5 %"}, (0.97, 0.97, 0.97), "differs"),  # half of so little is an effect
         ({"is": "lower", "printed": "5 %"}, (0.98, 0.98, 0.98), "absent"),

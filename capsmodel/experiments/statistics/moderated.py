@@ -10,12 +10,12 @@ scale :math:`s_0^2`. Given that law, the variance of sample i with :math:`d` deg
 
 and the t statistic with :math:`\tilde s_i` has :math:`d_0 + d` degrees of freedom (Smyth 2004). :math:`d_0` and
 :math:`s_0^2` follow from mean and variance of :math:`\log s_i^2`; where these scatter as much as equal variances do,
-:math:`d_0` is infinite.
+:math:`d_0` is infinite, and :math:`s_0^2` is the mean of the variances.
 
 Two things are added, both so that the level holds for few samples. Samples that share runs are correlated, so that
 their variances are alike by chance: with the mean squared correlation :math:`r^2`, the m samples count as
 :math:`m/(1 + (m-1) r^2)`, and equal variances scatter less. And :math:`d_0` is estimated by few numbers, so it is at
-most the degrees of freedom of the other samples, and half of it is used.
+most the degrees of freedom of the other samples, as many as they count for, and half of it is used.
 
 References
 ----------

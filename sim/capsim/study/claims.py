@@ -2,7 +2,8 @@
 
 A claim replaces, at each point that it selects, some values by those of its *subject* and by those of its *baseline*,
 and compares the two: one scheme with another, eight subflows with one, with long flows and without. What it compares is
-a sum of logarithms (of values, where a metric can be 0 or a size is printed in a unit) with the weights of its terms.
+a sum of logarithms (of values, where a metric can be 0, a size is printed in a unit, or there is no baseline) with the
+weights of its terms.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

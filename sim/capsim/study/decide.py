@@ -18,7 +18,7 @@ into the other. An order without a size is absent at the last look only.
 than 3%, and better in the geometric mean of the points, seed by seed. Both are proven, the mean at the level α.
 
 *Few seeds.* Logarithms of ratios of one claim have variances that help each other
-(:mod:`capsmodel.experiments.statistics.moderated`).
+(:mod:`capsmodel.experiments.statistics.moderated`), except those of skewed and of constant samples.
 
 *Skewed samples.* The intervals of means are Student's, which the means of skewed samples leave more often than stated.
 From `FEWEST_TO_SEE_SKEWNESS` seeds on, a point whose samples are as skewed as exponential ones (`SKEWED`) is looked at

@@ -1,7 +1,8 @@
 """From rows of runs to the samples of a claim: one value a seed for each point.
 
 Within a seed all schemes have the same flows, so values are compared seed by seed: logarithms of metrics above 0, so
-that their mean is a ratio, and counts and shares that can be 0, and sizes printed in a unit, as they are.
+that their mean is a ratio, and counts and shares that can be 0, sizes printed in a unit, and what has no baseline, as
+they are. A difference that is 0 in all runs is left out: it says nothing of an order.
 """
 
 from collections.abc import Iterable, Sequence
