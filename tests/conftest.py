@@ -18,12 +18,17 @@ TESTS = Path(__file__).parent
 AGREEMENT = [
     *("agreement", "reference", "experiments/test_agreement_rule.py", "experiments/test_argmin_interval.py"),
     *("sim/test_engines_agree.py", "sim/test_order_of_arrivals.py", "sim/test_bounds.py", "sim/test_ideal.py"),
+    *("sim/test_bursts_on_links.py", "sim/test_nics.py", "sim/test_equal_times.py", "sim/test_entropies.py"),
+    *("sim/test_measurements_on_both_engines.py", "sim/test_hash_split.py"),
+    *("model/test_mg1.py", "model/test_srpt.py", "model/test_replication.py", "model/test_path_losses.py"),
+    *("model/test_symbolic.py", "cli/test_tables.py", "test_mutants.py"),
     *("figures", "golden/test_ledger_results.py", "study/test_decisions.py"),
     *("fuzz", "model/test_fuzz_closed_forms.py", "guides"),
 ]
 """What takes minutes: models against simulation, ns-3 and htsim, and the level of the rules that compare them; engine
-against engine for all schemes and at all bounds; figures and kept results of the papers, and the level of verdicts;
-arguments drawn at random, pages for users."""
+against engine for all schemes and at all bounds, and for losses, hosts' links, ties and learned paths over long grids;
+closed forms against integrals and enumerations over long grids; commands at every width; the tool that changes lines;
+figures and kept results of the papers, and the level of verdicts; arguments drawn at random, pages for users."""
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the workers of xdist keep all cores busy already
