@@ -126,7 +126,7 @@ known.round(1)
 # * **Trimming alone is worth 3 to 15%** where links lose nothing, but for a few long flows to one receiver. In
 #   permutations it is worth 11 to 37% with pulls, and 25 to 44% with marks and learned paths. With ports of only 8
 #   packets both take at most 3% longer than with those of the profile, the reference 12%: trimming saves buffers.
-# * **It saves buffers, and with them time at the timer.** Over ports that drop and hold five round trips, the
+# * **Deep buffers do as well as trimming, but for the timer.** Over ports that drop and hold five round trips, the
 #   Ultra-Ethernet-like scheme takes the same time within 1% in permutations and rings, and no longer in all-to-all.
 #   With ports of 8 packets it takes three times as long, and with 127 senders to one a third longer. Where links lose
 #   one packet in a thousand it takes more than twice as long: the timer that finds these losses is that of deeper
@@ -196,10 +196,9 @@ print(point_name(point), "- the same id:", again.manifest["id"] == least["id"])
 #
 # Nothing about flow control of links (PFC), about schemes that need counters of switches (HPCC), or about more than
 # one job at a time. The Ultra-Ethernet-like scheme has no credits of receivers and no probes, and acknowledges each
-# packet. Flows
-# are drawn at random 4 to 32 times, and the intervals say how much that matters; web search has 1000 flows. That the
-# simulator agrees with the public htsim on such flows, within 2%, is shown in the documentation, *capsim against
-# htsim*.
+# packet. Flows are drawn at random 4 to 32 times, and the intervals say how much that matters; web search has 1000
+# flows. That the simulator agrees with the public htsim on such flows, within 2%, is shown in the documentation,
+# *capsim against htsim*.
 #
 # ## Exercises
 #
