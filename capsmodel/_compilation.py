@@ -37,12 +37,24 @@ def _digest(folder: Path) -> str:
 
 
 class KeptCode(FunctionCache):
-    """Numba's on-disk cache, except that it drops what was kept by a version whose modules had other names."""
+    """Numba's on-disk cache, except that it drops what was kept by a version whose modules had other names.
+
+    Attributes
+    ----------
+    needs_all : bool
+        Whether machine code may call what Numba has for its own types (arrays with counted references, strings), which
+        takes a quarter of a second to load. A compilation loads it by itself.
+    """
+
+    needs_all = True
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the machine code that is kept, None if there is none."""
         try:
-            return super().load_overload(signature, target_context)  # type: ignore[no-untyped-call]  # of Numba
+            if self.needs_all:
+                target_context.refresh()
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(signature, target_context)  # type: ignore[no-untyped-call]
         except (ImportError, AttributeError):
             self._cache_file.flush()
             return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from capsmodel.coding.optimal_unit import DelayCurve
-from capsmodel.coding.paths.unit_choice import UnitCorners
+    from capsmodel.coding.paths.unit_choice import UnitCorners
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _CURVES = (*COLOURS, "#000000")

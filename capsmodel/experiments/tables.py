@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from capsmodel._files import atomic_writer, opened
 from capsmodel.checks import ParameterError, require
@@ -47,6 +46,8 @@ def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
     manifest : bytes
         A JSON object.
     """
+    from pyarrow import parquet  # takes as long as all of this package
+
     stored = _packed(manifest)
     added = {
         _MANIFEST: stored,
@@ -55,7 +56,7 @@ def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
     }
     plain = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "write_page_checksum": True}
-    with atomic_writer(path) as file, pq.ParquetWriter(file, plain.schema, **options) as writer:
+    with atomic_writer(path) as file, parquet.ParquetWriter(file, plain.schema, **options) as writer:
         writer.write_table(plain)
         writer.add_key_value_metadata(added)  # in the schema it would be stored a second time
 
@@ -180,12 +181,14 @@ def _bits(column: Any) -> tuple[Any, Any]:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """Open a Parquet file; whatever damaged bytes make the reader raise is reported in one line."""
+    from pyarrow import parquet
+
     require(not path.is_fifo(), f"{path} is a pipe, but a table is read from a file: name one")
     with opened(path) as bytes_on_disk:
         begin = bytes_on_disk.read(len(_MAGIC))
         require(begin == _MAGIC, f"{path} is no Parquet file: name one that capsmodel wrote, or a folder of such files")
         try:
-            yield pq.ParquetFile(bytes_on_disk, page_checksum_verification=True, pre_buffer=False)
+            yield parquet.ParquetFile(bytes_on_disk, page_checksum_verification=True, pre_buffer=False)
         except ParameterError:
             raise
         except (pa.ArrowException, OSError, ValueError, RecursionError):

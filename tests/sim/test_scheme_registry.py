@@ -24,6 +24,7 @@ def test_the_schemes_asked_for_are_there():
 def test_contract(name):
     entry = schemes()[name]
     assert entry.name == name
+    assert scheme(name) is entry
     assert entry.summary
     assert entry.cite
     for component in (each for role in ROLES for each in components_of(entry, role)):

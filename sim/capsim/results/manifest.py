@@ -16,7 +16,8 @@ from typing import Any
 
 import msgspec
 
-from capsim.protocols.registry import NICS, built_in
+from capsim.protocols.registry import NICS, built_in_names
+from capsim.protocols.registry import scheme as scheme_called
 from capsim.roles.components import Component, Scheme, Stack
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES
 from capsim.scenario.scenario import Scenario
@@ -86,7 +87,7 @@ def scheme_parameters(scheme: Scheme) -> dict[str, Any]:
     ParameterError
         If a hook reads what no digest can cover.
     """
-    network = {role: _described(getattr(scheme, role)) for role in NETWORK_ROLES}
+    network = {role: _described(getattr(scheme, role), of=scheme) for role in NETWORK_ROLES}
     if scheme.nic.rank is None:
         del network["nic"]
     return {**host_parameters(scheme), **network}
@@ -94,17 +95,16 @@ def scheme_parameters(scheme: Scheme) -> dict[str, Any]:
 
 def host_parameters(scheme: Scheme) -> dict[str, Any]:
     """Return what hosts know and run: both stacks with all parameters."""
-    stacks = {name: stack_parameters(getattr(scheme, name)) for name in ("short", "long")}
+    stacks = {name: _stack_parameters(getattr(scheme, name), of=scheme) for name in ("short", "long")}
     return {"name": scheme.name, "known_sizes": scheme.known_sizes, **stacks}
 
 
-def stack_parameters(stack: Stack) -> dict[str, Any]:
-    """Return all parameters of a stack by role."""
-    return {"priority": stack.priority, **{role: _described(getattr(stack, role)) for role in HOST_ROLES}}
+def _stack_parameters(stack: Stack, *, of: Scheme) -> dict[str, Any]:
+    return {"priority": stack.priority, **{role: _described(getattr(stack, role), of=of) for role in HOST_ROLES}}
 
 
-def _described(component: Component) -> dict[str, Any]:
-    digest = {} if _is_built_in(component) else {"digest": component_digest(component)}
+def _described(component: Component, *, of: Scheme) -> dict[str, Any]:
+    digest = {} if _is_built_in(component, of=of) else {"digest": component_digest(component)}
     return {"component": component.name, **asdict(component.params), **digest}
 
 
@@ -128,10 +128,11 @@ def component_digest(component: Component) -> dict[str, Any]:
 
 
 @cache
-def _built_in_components() -> Mapping[str, list[list[Any]]]:
-    """Return the components of the schemes of this package without their parameters, each once, by role."""
-    found = [getattr(stack, role) for scheme in built_in() for stack in scheme.stacks for role in HOST_ROLES]
-    found += [*NICS.values(), *(getattr(scheme, role) for scheme in built_in() for role in NETWORK_ROLES)]
+def _components(names: tuple[str, ...]) -> Mapping[str, list[list[Any]]]:
+    """Return the components of schemes of this package, and all NICs, without parameters, each once, by role."""
+    schemes = [scheme_called(name) for name in names]
+    found = [getattr(stack, role) for scheme in schemes for stack in scheme.stacks for role in HOST_ROLES]
+    found += [*NICS.values(), *(getattr(scheme, role) for scheme in schemes for role in NETWORK_ROLES)]
     by_role: dict[str, list[list[Any]]] = {}
     for component in found:
         known = by_role.setdefault(component.role, [])
@@ -139,9 +140,11 @@ def _built_in_components() -> Mapping[str, list[list[Any]]]:
     return by_role
 
 
-def _is_built_in(component: Component) -> bool:
-    """Return whether a scheme of this package has this component, whatever the parameters."""
-    return _without_params(component) in _built_in_components().get(component.role, [])
+def _is_built_in(component: Component, *, of: Scheme) -> bool:
+    """Return whether a scheme of this package has this component of `of`, whatever the parameters."""
+    rest, every = _without_params(component), built_in_names()
+    asked = [(of.name,), every] if of.name in every else [every]  # first its own: to import all takes longer
+    return any(rest in _components(names).get(component.role, []) for names in asked)
 
 
 def _without_params(component: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite.binding
 import numba
 from numba import njit
 from numba.core.ccallback import CFunc
@@ -124,11 +125,19 @@ def _compilers_digest() -> str:
 
 
 class SourceCache(KeptCode):
-    """A cache that asks for a key that covers more than the function's own file."""
+    """A cache that asks for a key that covers more than the function's own file, and keeps machine code only."""
 
     def __init__(self, function: Callable[..., Any], key: str):
         super().__init__(function)
         self._key = key
+        self.needs_all = is_own(function) or not WITHOUT_COUNTING.items() <= FLAGS.items()
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep machine code; of LLVM's intermediate code, with which nothing is linked, only the names of functions."""
+        names = [function.name for function in data.library.get_defined_functions()]
+        stubs = "".join(f'define void @"{name}"() {{ unreachable }}\n' for name in names)
+        data.library._shared_module = llvmlite.binding.parse_assembly(stubs)
+        super().save_overload(sig, data)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return (*super()._index_key(sig, codegen), self._key)
