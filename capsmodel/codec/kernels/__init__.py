@@ -20,10 +20,10 @@ on two cores of an AMD EPYC shared with other work: Reed-Solomon encodes 1.9 tim
 to 2.2), and decodes 2.2 times (1.8 to 2.5). Of 3.3 us to encode, the kernel takes 1.3; the rest is Python's: checks,
 views, a new array and a call. The script is ``benchmarks/bench_beside_isal.py``.
 
-In instructions (callgrind of Valgrind) encoding the unit takes 30,300 here and 59,300 there, the kernels 14,000
-and 16,200. Two shuffles a product need 13,200: 47 blocks of 32 bytes with 80 shuffles, 80 reads of tables, 76 XORs and 44
-others. Numba takes four arrays apart in 4,100; checks, views and the new array are 12,200, and half of these would have to
-go for 2.5 times.
+In instructions (Valgrind's callgrind) encoding the unit takes 30,300 here and 59,300 there, of which the kernels are
+14,000 and 16,200. Two shuffles a product need 13,200: 47 blocks of 32 bytes with 80 shuffles, 80 reads of tables, 76
+XORs and 44 others. Numba takes four arrays apart in 4,100; checks, views and the new array are 12,200, and half of
+these would have to go for 2.5 times.
 """
 
 import functools
