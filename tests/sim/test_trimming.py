@@ -37,6 +37,7 @@ from capsim.engines import run
 from capsim.protocols.queues.trim import TRIM_QUEUE
 from capsim.records import ACK, CODED, CUT, DATA, ECN_CAPABLE, PACKET, PORT, RETRANSMITTED, TRIMMED
 from capsim.results.conservation import check
+from capsim.roles.components import NoParams
 
 
 def asked(packet_bytes=1500, *, kind=DATA, flags=0, now_ps=0, segment=0, queue=TRIM_QUEUE, **port):
@@ -89,7 +90,8 @@ def test_what_leaves_is_marked_by_the_data_behind_it():
         share = (data_bytes - 3000) / 6000
         assert abs(marked(data_bytes, count=4000) - 4000 * share) < 4 * (4000 * share * (1 - share)) ** 0.5
     assert marked(12_000, flags=0) == marked(12_000, flags=ECN_CAPABLE | TRIMMED) == 0
-    assert marked(12_000, queue=TRIM_QUEUE) == 0
+    assert TRIM_QUEUE.hook("leave") is None, "with thresholds of 0 nothing is marked, and it is not asked"
+    assert MARKING.hook("leave") is replace(TRIM_QUEUE, params=NoParams()).hook("leave") is TRIM_QUEUE.leave
 
 
 @pytest.mark.parametrize(("waiting", "order"), [("hhhdd", "hhdhd"), ("ddhhh", "hhdhd"), ("hhhh", "hhhh"), ("dd", "dd")])

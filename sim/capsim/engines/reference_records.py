@@ -127,7 +127,7 @@ def _hold(holder: Any, role: str, component: Any) -> None:
     record = param_record(component.params)
     setattr(holder, role, slotted(record.dtype)(record[0]))
     for name in hooks_of(role):
-        setattr(holder, name, getattr(component, name) or 0)
+        setattr(holder, name, component.hook(name) or 0)
         setattr(holder, f"blank_{name}", None if component.memory else _blank(name))
 
 
@@ -254,7 +254,7 @@ class Records:
         """Return `admit`, `take`, `leave`, `evict` of a port with their first arguments, None where there is none."""
         own, packets = self.queue_port[number][0], self.packets
         given = {"admit": (port,), "take": (port, packets), "leave": (port,), "evict": (port, packets)}
-        hooks = {name: getattr(self.setup.scheme.queue, name) for name in given}
+        hooks = {name: self.setup.scheme.queue.hook(name) for name in given}
         return [hook and partial(hook, self.queue, OWN[name](own), *given[name]) for name, hook in hooks.items()]
 
     def owned(self, name: str, row: int, owner: Any) -> Any:

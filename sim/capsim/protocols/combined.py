@@ -196,5 +196,5 @@ def _may_mark(queue: Queue) -> bool:
 
 
 def _marks(queue: Queue) -> bool:
-    """Return whether a queue of this package marks: it has a threshold from which on it does."""
-    return hasattr(queue.params, "threshold_packets") or getattr(queue.params, "mark_high_bytes", 0) > 0
+    """Return whether a queue of this package marks."""
+    return bool(getattr(queue.params, "marks", False))

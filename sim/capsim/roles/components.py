@@ -89,6 +89,11 @@ class Component:
         """Return `memory` with the lengths that parameters give."""
         return with_lengths(self.memory, self.params)
 
+    def hook(self, name: str) -> Hook | None:
+        """Return a hook by its name; None where there is none, or none is needed with these parameters."""
+        found: Hook | None = getattr(self, name)
+        return found
+
 
 @dataclass(frozen=True, kw_only=True)
 class Transport(Component):
@@ -230,7 +235,8 @@ class Queue(Component):
     ``port.data_bytes`` are those of packets with data in the queue. Without it, and at hosts, TRIM and TRIM_LAST are
     REFUSE.
 
-    Where the queue says what is sent next, by either, `leave` is asked of each packet that has left.
+    Where the queue says what is sent next, by either, `leave` is asked of each packet that has left. Parameters with an
+    attribute ``marks`` say whether the queue may mark with them; where it does not, `leave` is not asked.
     """
 
     role = "queue"
@@ -241,6 +247,10 @@ class Queue(Component):
     take: Hook | None = None
     leave: Hook | None = None
     evict: Hook | None = None
+
+    def hook(self, name: str) -> Hook | None:
+        """Return a hook by its name; no `leave` where the parameters say that nothing is marked."""
+        return None if name == "leave" and not getattr(self.params, "marks", True) else super().hook(name)
 
 
 @dataclass(frozen=True, kw_only=True)

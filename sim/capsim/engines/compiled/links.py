@@ -189,11 +189,16 @@ def direction(w: Any, packet: Any) -> int:
 
 @kernel
 def behind_all(w: Any, port: Any, packet: Any) -> int:
-    """Return the packet behind which one waits by priority, searched from the back, where equal ones are."""
-    before = whole(port.wait_tail)
-    while before != NONE and packet_at(w.packets, before).rank > packet.rank:
-        before = whole(packet_at(w.packets, before).previous)
-    return before
+    """Return the packet behind which one waits by priority, searched from both ends at once."""
+    front, back = whole(port.wait_head), whole(port.wait_tail)
+    if back == NONE or packet_at(w.packets, back).rank <= packet.rank:
+        return back
+    while packet_at(w.packets, front).rank <= packet.rank:
+        back = whole(packet_at(w.packets, back).previous)
+        if packet_at(w.packets, back).rank <= packet.rank:
+            return back
+        front = whole(packet_at(w.packets, front).next)
+    return whole(packet_at(w.packets, front).previous)
 
 
 @kernel

@@ -72,7 +72,7 @@ def compiled_hooks(component: Any) -> dict[str, Any]:
     params = param_record(component.params).dtype
     scopes = dict.fromkeys(TABLES.get(scope, scope) for name in hooks_of(component.role) for scope in scopes_of(name))
     memory = tuple((scope, first_record(component.own_fields, scope).dtype) for scope in scopes)
-    hooks = {name: getattr(component, name) for name in hooks_of(component.role)}
+    hooks = {name: component.hook(name) for name in hooks_of(component.role)}
     return {name: hook and _compiled(name, hook, params, memory) for name, hook in hooks.items()}
 
 

@@ -28,6 +28,11 @@ class EcnParams:
     threshold_packets: Annotated[int, bounds.QUEUE_PACKETS] = 20
     at_nics: bool = False
 
+    @property
+    def marks(self) -> bool:
+        """Return whether it may mark: always."""
+        return True
+
 
 def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
     """Return REFUSE without room, MARK at the threshold of a port that marks, else ACCEPT."""

@@ -53,6 +53,11 @@ class TrimParams:
     mark_low_bytes: Annotated[int, bounds.PORT_BYTES] = 0
     mark_high_bytes: Annotated[int, bounds.PORT_BYTES] = 0
 
+    @property
+    def marks(self) -> bool:
+        """Return whether it may mark."""
+        return self.mark_high_bytes > 0
+
 
 @inlined
 def coin(packet: Any, now_ps: int) -> int:
@@ -96,7 +101,7 @@ def take(params: Any, own: Any, port: Any, packets: Any, now_ps: int) -> int:
 def leave(params: Any, own: Any, port: Any, packet: Any, now_ps: int) -> int:
     """Return MARK for a packet behind which there are more data than the thresholds allow."""
     low_bytes, high_bytes = params.mark_low_bytes, params.mark_high_bytes
-    if high_bytes == 0 or port.data_bytes <= low_bytes or packet.flags & TRIMMED or not packet.flags & ECN_CAPABLE:
+    if port.data_bytes <= low_bytes or packet.flags & TRIMMED or not packet.flags & ECN_CAPABLE:
         return ACCEPT
     if port.data_bytes > high_bytes:
         return MARK
