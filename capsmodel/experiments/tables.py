@@ -191,7 +191,7 @@ def _opened(path: Path) -> Iterator[Any]:
             yield parquet.ParquetFile(bytes_on_disk, page_checksum_verification=True, pre_buffer=False)
         except ParameterError:
             raise
-        except (pa.ArrowException, OSError, ValueError, RecursionError):
+        except (pa.ArrowException, msgspec.DecodeError, OSError, ValueError, RecursionError):
             raise ParameterError(f"{path} is a damaged Parquet file: {_REMEDY}") from None
 
 
