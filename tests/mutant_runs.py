@@ -4,7 +4,6 @@ import gc
 import json
 import math
 import os
-import resource
 import signal
 import sys
 import time
@@ -169,6 +168,8 @@ def run_chosen(copy: Path, limits_cpu_s: dict[str, float]) -> int:
 
 def _prepare(copy: Path) -> None:
     """Let this process see the copy only, and the reference engine run in place of both."""
+    import resource  # not on Windows, where the rest of this module is imported by tests
+
     gc.freeze()  # pytest collects garbage as it ends: what was forked, much in a long test session, is none
     os.chdir(copy)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take most of the time

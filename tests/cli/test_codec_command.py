@@ -236,6 +236,7 @@ def test_standard_input_and_output(source, capsysbinary, monkeypatch):
     assert done.stdout == data
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("command", ["encode", "decode", "inspect", "simulate-loss"])
 def test_a_device_that_never_ends_is_refused(command, tmp_path, capsys):
     out = [] if command == "inspect" else ["--out", tmp_path / "out"]
@@ -243,6 +244,7 @@ def test_a_device_that_never_ends_is_refused(command, tmp_path, capsys):
     assert "/dev/zero: a device, which may have no end: name a file" in line
 
 
+@pytest.mark.linux
 def test_a_pipe_with_a_name_is_read_to_its_end(source, tmp_path, capsys):
     packets, pipe, back = (tmp_path / name for name in ("p.caps", "pipe", "back"))
     printed(["codec", "encode", source, "--out", packets], capsys)

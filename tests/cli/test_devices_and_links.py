@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from capsmodel.codec.files import decode_file, encode_file, lose_packets
 from capsmodel.codec.streams import StreamEncoder
 
 SMALL = "simulate --fabric leaf-spine:2x2x2 --flows 5 --load 0.5 --engine reference"
+pytestmark = pytest.mark.linux
 ENDLESS = "/dev/null"  # which a missing guard reads as an empty file; of /dev/zero it would read until memory is full
 
 
@@ -111,6 +111,8 @@ def test_an_absent_file_may_be_written(tmp_path):
 
 def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path):
     """The system refuses a file that grows beyond a limit as it refuses one on a full disk."""
+    import resource
+
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:

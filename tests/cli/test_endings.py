@@ -119,6 +119,7 @@ def test_a_reader_that_has_gone_ends_a_command_quietly(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.linux
 def test_an_output_that_is_full_is_told(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     for arguments in (["claims", "--csv"], ["claims"], ["optimal-k", "8"]):
         with Path("/dev/full").open("w", encoding="utf-8") as full:
@@ -137,7 +138,7 @@ def test_an_ascii_terminal_gets_escapes(monkeypatch) -> None:
     assert "####" in text
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGTERM", pytest.param("SIGHUP", marks=pytest.mark.linux)])
 def test_a_signal_to_end_cleans_up_like_an_interrupt(name: str, tmp_path: Path, monkeypatch) -> None:
     """Else the processes of a comparison go on without their parent, and half-written files stay."""
     number = getattr(signal, name)
@@ -156,6 +157,7 @@ def test_a_signal_to_end_cleans_up_like_an_interrupt(name: str, tmp_path: Path, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.linux
 def test_a_signal_that_is_ignored_stays_ignored(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     monkeypatch.setattr("capsmodel.cli.equations.references", lambda *_, **__: signal.raise_signal(signal.SIGHUP))
@@ -252,7 +254,7 @@ def test_a_scenario_that_cannot_be_read_is_told(
 @pytest.mark.parametrize(
     ("file", "rule"),
     [
-        ("/dev/zero", "a device, which may have no end: name a file"),
+        pytest.param("/dev/zero", "a device, which may have no end: name a file", marks=pytest.mark.linux),
         (".", "Is a directory"),
         (r"\u0000", "names no file"),
         ("a/b", "No such file"),

@@ -69,6 +69,7 @@ def test_nobody_is_told_to_remove_a_file_that_is_no_result(tmp_path):
         merge([tmp_path / "base.toml"])
 
 
+@pytest.mark.linux
 def test_a_pipe_is_no_table(tmp_path):
     """A reader would wait for whoever writes to it."""
     os.mkfifo(tmp_path / "a.parquet")

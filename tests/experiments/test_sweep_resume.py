@@ -283,6 +283,7 @@ def kill(process, folder):
     (folder / "door").unlink()
 
 
+@pytest.mark.linux
 def test_killed_in_the_middle_it_resumes_with_what_is_missing(tmp_path):
     folder = tmp_path / "parts"
     with other_process_in_task_3(tmp_path, "all_cores(2)") as process:
@@ -297,6 +298,7 @@ def test_killed_in_the_middle_it_resumes_with_what_is_missing(tmp_path):
     assert merged["square"].tolist() == [0, 1, 4, 9, 16, 25]
 
 
+@pytest.mark.linux
 def test_two_sweeps_in_one_folder_divide_the_tasks(tmp_path):
     folder, ended = tmp_path / "parts", []
     half_written = folder / ".part.parquet.1-other.part"
@@ -316,6 +318,7 @@ def test_two_sweeps_in_one_folder_divide_the_tasks(tmp_path):
     assert half_written.exists(), "the other process was alive and might have been writing it"
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("executor", [one_by_one, all_cores(2)])
 def test_what_a_killed_sweep_was_running_is_run_by_the_other(executor, tmp_path):
     folder, ended = tmp_path / "parts", []
@@ -332,6 +335,7 @@ def test_what_a_killed_sweep_was_running_is_run_by_the_other(executor, tmp_path)
     assert log(tmp_path) == Counter([*range(6), 3])
 
 
+@pytest.mark.linux
 def test_a_killed_worker_is_told_and_what_had_ended_is_kept(tmp_path):
     (tmp_path / "deadly").touch()
     tasks = [Task(functions.dies_on_three, number=n, folder=str(tmp_path)) for n in range(6)]
