@@ -123,15 +123,24 @@ def check_writable(folder: Path) -> None:
     OSError
         If they cannot; it names `folder`.
     """
-    place = Path(os.path.realpath(folder))
     try:
-        while not place.exists():
-            place = place.parent
-        with tempfile.TemporaryFile(dir=place) as file:
+        with tempfile.TemporaryFile(dir=_nearest(Path(os.path.realpath(folder)))) as file:
             file.write(b"a full disk refuses this")
             file.flush()
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(folder)) from None
+
+
+def _nearest(place: Path) -> Path:
+    """Return `place` if it is there, else the nearest folder above it; raise OSError for a name that cannot be.
+
+    `Path.exists` says no to such a name from Python 3.14 on.
+    """
+    try:
+        place.stat()
+    except FileNotFoundError:
+        return _nearest(place.parent)
+    return place
 
 
 def _umask() -> int:

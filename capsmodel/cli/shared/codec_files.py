@@ -85,6 +85,7 @@ def writable(target: Path) -> Iterator[Path]:
         yield result
         with result.open("rb") as source:
             shutil.copyfileobj(source, sys.stdout.buffer)
+        sys.stdout.buffer.flush()  # before it is told to be written: the reader may have gone
 
 
 def say(text: str, target: Path) -> None:
