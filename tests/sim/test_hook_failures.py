@@ -118,7 +118,7 @@ def raises_another(params, own, switch, sub, packet, ports, candidates, now_ps, 
 @pytest.mark.parametrize(
     ("hook", "place", "error"),
     [
-        (divides, line_of(divides, further=2), "ZeroDivisionError in divides: integer division or modulo by zero"),
+        (divides, line_of(divides, further=2), "ZeroDivisionError in divides: "),
         (takes_a_float_for_a_number, line_of(takes_a_float_for_a_number, further=1), "TypeError in takes_a_float_for"),
         (calls, line_of(halved, further=2), "ZeroDivisionError in calls: "),
         (calls_the_package, line_of(calls_the_package, further=1), "AttributeError in calls_the_package: 'NoneType'"),
