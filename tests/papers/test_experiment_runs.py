@@ -6,6 +6,7 @@ from capsim import scheme
 from capsim.protocols.transports.sack import SackParams
 from capsim.protocols.transports.tcp import TcpParams
 from capsim.study.measures import experiment_run, with_recovery
+from capsmodel.checks import ParameterError
 from capsmodel.papers.studies import published_studies
 
 
@@ -36,3 +37,15 @@ def test_a_run_with_sack_differs_from_one_without():
     rows = [experiment_run(**small | {"recovery": name}, seed=1, engine="reference") for name in ("newreno", "sack")]
     assert rows[0]["packets_dropped"] > 0
     assert rows[0]["mean_fct_short_s"] != rows[1]["mean_fct_short_s"]
+
+
+def test_flows_that_a_run_cuts_off_are_left_out_only_where_the_study_says_so():
+    study = published_studies()["repflow-ns3-dm"]
+    point = (("scheme", "TCP"), ("workload", "datamining"), ("load", 0.2))
+    text, cut = (study.arguments(point, setting, "reduced") for setting in ("as the text", "end_s = 0.5"))
+    assert "unfinished" not in text
+    assert (cut["unfinished"], cut["scenario"]["end_s"]) == ("left out", 0.5)
+    cut["scenario"] |= {"end_s": 0.01, "fabric": cut["scenario"]["fabric"] | {"pods": 4}}
+    assert experiment_run(**cut, seed=1)["unfinished_flows"] > 0
+    with pytest.raises(ParameterError, match="unfinished after end_s"):
+        experiment_run(**cut | {"unfinished": ""}, seed=1)
