@@ -26,7 +26,7 @@ COMPILED = {
     "rps_pq": (3_716_512, 5),
     "caps": (3_724_089, 5),
     "caps_dark": (3_719_245, 5),
-    "dctcp": (3_507_200, 5),
+    "dctcp": (3_505_947, 5),
     "sack": (3_486_471, 5),
 }
 
@@ -77,8 +77,9 @@ def four_flows_a_host(name):
         replace(one.flows, dst=(one.flows.src + 8 * leaves) % 64, flow_bytes=leaves**2 * one.flows.flow_bytes)
         for leaves in (1, 2, 4, 6)
     ]
-    columns = {key: np.concatenate([getattr(part, key) for part in parts]) for key in vars(one.flows)}
-    return replace(one, flows=FlowList(**columns))
+    columns = [key for key, column in vars(one.flows).items() if np.shape(column) == one.flows.src.shape]
+    together = {key: np.concatenate([getattr(part, key) for part in parts]) for key in columns}
+    return replace(one, flows=replace(one.flows, **together))
 
 
 def report(benchmark, label, records, expected, goal):

@@ -41,20 +41,20 @@ class KeptCode(FunctionCache):
 
     Attributes
     ----------
-    needs_all : bool
+    calls_numba : bool
         Whether machine code may call what Numba has for its own types (arrays with counted references, strings), which
         takes a quarter of a second to load. A compilation loads it by itself.
     """
 
-    needs_all = True
+    calls_numba = True
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the machine code that is kept, None if there is none."""
         try:
-            if self.needs_all:
-                target_context.refresh()
-            with self._guard_against_spurious_io_errors():
-                return self._load_overload(signature, target_context)  # type: ignore[no-untyped-call]
+            if self.calls_numba:
+                return super().load_overload(signature, target_context)  # type: ignore[no-untyped-call]  # of Numba
+            with self._guard_against_spurious_io_errors():  # the same, without `target_context.refresh()`
+                return self._load_overload(signature, target_context)  # type: ignore[no-untyped-call]  # of Numba
         except (ImportError, AttributeError):
             self._cache_file.flush()
             return None

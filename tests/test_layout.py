@@ -12,8 +12,11 @@ import tokenize
 from collections import Counter, defaultdict
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 REGISTRIES = {
@@ -159,6 +162,13 @@ def test_each_file_of_tests_is_fast_or_of_agreement_and_every_third_case_begins_
     settings.pytest_collection_modifyitems(asked, cases)
     assert [one.nodeid for one in cases] == ["a", "b[0]", "c", "b[3]"]
     assert [one.nodeid for one in asked.left_out] == ["b[1]", "b[2]", "b[4]"]
+
+
+@pytest.mark.linux
+def test_benchmarks_find_what_they_import():
+    """Wrong line: a library that is no longer installed; `make bench` is not part of the gate."""
+    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+        import_module(path.stem)
 
 
 class Asked:

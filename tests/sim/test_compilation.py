@@ -14,8 +14,9 @@ from numba import njit, types
 
 from capsim import Batch, Dumbbell, Scenario, scheme, simulate
 from capsim.engines.compiled import engine, signatures
-from capsim.engines.compiled.jit import FLAGS, compiled_hook, inlined_kernel, kernel
+from capsim.engines.compiled.jit import FLAGS, SourceCache, compiled_hook, inlined_kernel, kernel
 from capsim.engines.initial_state import initial_state
+from capsim.protocols.balancers import spray
 from capsim.run.simulation import compile_if_needed
 from capsmodel._compilation import KeptCode
 
@@ -52,6 +53,15 @@ def test_next_process_compiles_nothing_and_loads_no_more_of_numba_than_it_runs()
     compile_if_needed(scheme("caps"), engine="compiled")
     result = subprocess.run([sys.executable, "-c", PROCESS], check=True, capture_output=True, text=True)
     assert result.stdout.split() == ["True", "False"]
+
+
+def test_kept_code_of_an_own_hook_may_call_numba_and_that_of_this_package_does_not():
+    """Wrong line: the hook that calls what is not loaded ends the next process."""
+
+    def own(x):
+        return x
+
+    assert [SourceCache(function, "").calls_numba for function in (own, spray.choose)] == [True, False]
 
 
 def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_question(monkeypatch):

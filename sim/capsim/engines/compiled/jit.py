@@ -130,7 +130,7 @@ class SourceCache(KeptCode):
     def __init__(self, function: Callable[..., Any], key: str):
         super().__init__(function)
         self._key = key
-        self.needs_all = is_own(function) or not WITHOUT_COUNTING.items() <= FLAGS.items()
+        self.calls_numba = is_own(function) or not WITHOUT_COUNTING.items() <= FLAGS.items()
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep machine code; of LLVM's intermediate code, with which nothing is linked, only the names of functions."""
