@@ -149,7 +149,7 @@ def _margin(flows: Table, stacks: tuple[StackState, ...]) -> int:
 def _ports(setup: Setup) -> Table:
     fabric = setup.fabric
     ports = np.zeros(fabric.n_ports, records.PORT)
-    for name in ("head", "tail", "queue_head", "service", "wait_head", "wait_tail"):
+    for name in ("head", "tail", "queue_head", "wait_head", "wait_tail"):
         ports[name] = NONE
     ports["from_node"], ports["to_node"] = fabric.port_from, fabric.port_to
     ports["of_host"] = fabric.port_from < fabric.n_hosts

@@ -50,7 +50,7 @@ FLOW_FIELDS = (
 MOST_PLACES = 64  # of an array that is sampled: one for each subflow of a flow, or port of a switch
 
 # Chains of packets, places in tables of an engine, padding
-_HIDDEN = {"head", "tail", "queue_head", "queue_head_ps", "service", "wait_head", "wait_tail"} | {
+_HIDDEN = {"head", "tail", "queue_head", "queue_head_ps", "wait_head", "wait_tail"} | {
     *("ring", "ring_mask", "data_ring", "data_mask", "unused"),
 }
 _RECORDS = {"port": ("port", "ports", PORT), "flow": ("flow", "flows", FLOW), "sub": ("subflow", "subs", SUBFLOW)}

@@ -10,7 +10,7 @@ BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST = range(4)
 PORT = np.dtype(
     [
         ("free_ps", "i8"),  # when the serialiser has sent all that is queued
-        ("queue_head_ps", "i8"),  # FIFO: arrive_ps of the packet `queue_head`
+        ("queue_head_ps", "i8"),  # arrive_ps of the packet `queue_head`
         ("delay_ps", "i8"),
         ("byte_ps", "i8"),  # time per byte, or 0 when it is not a whole number
         ("limit_packets", "i4"),  # NONE = unlimited
@@ -21,7 +21,7 @@ PORT = np.dtype(
         ("to_node", "i4"),
         ("head", "i4"),  # chain of packets in order of arrival at the far end
         ("tail", "i4"),
-        ("queue_head", "i4"),  # FIFO: first packet of that chain not yet sent
+        ("queue_head", "i4"),  # first packet of that chain not yet sent
         ("up", "i4"),
         ("packets_in", "i8"),  # offered: accepted or dropped
         ("bytes_in", "i8"),
@@ -36,8 +36,7 @@ PORT = np.dtype(
         ("sojourn_words", "i4"),
         ("sojourn_bytes_words", "i4"),
         ("data_bytes", "i8"),  # where headers are sent first: of packets with data, as part of queue_bytes
-        ("service", "i4"),  # by priority or rank: the packet being sent
-        ("wait_head", "i4"),  # likewise: waiting packets, the best first, equal ones in order of arrival
+        ("wait_head", "i4"),  # by priority or rank: waiting packets, the best first, equal ones in order of arrival
         ("wait_tail", "i4"),
         ("of_host", "i2"),  # 1: the NIC of a host, 0: a port of a switch
         ("order", "i2"),  # BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST

@@ -20,7 +20,7 @@ from capsim.roles.hooks import NETWORK_ROLES, ROLES
 from capsim.roles.own import first_record
 
 # How the compiled engine stores queues
-CHAINS = {"head", "tail", "queue_head", "queue_head_ps", "service", "wait_head", "wait_tail"}
+CHAINS = {"head", "tail", "queue_head", "queue_head_ps", "wait_head", "wait_tail"}
 SAME_COUNTERS = (
     "now_ps",
     "traversals",

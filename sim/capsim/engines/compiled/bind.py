@@ -35,8 +35,11 @@ from capsim.records import NONE
 @kernel
 def queues_now(w: Any, first: int, count: int, now_ps: int) -> None:
     """Bring the queues of candidates up to date."""
+    if w.ordered:
+        return
     for index in range(first, first + count):
-        drain(w, port_at(w.ports, int64_at(w.candidates, index)), now_ps)
+        p = int64_at(w.candidates, index)
+        drain(w, p, port_at(w.ports, p), now_ps)
 
 
 @kernel

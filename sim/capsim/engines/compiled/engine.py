@@ -12,7 +12,7 @@ from numba import types
 
 from capsim.engines.compiled import jit, loop
 from capsim.engines.compiled.jit import kernel
-from capsim.engines.compiled.links import drain, has_departures
+from capsim.engines.compiled.links import drain
 from capsim.engines.compiled.order.agenda import AGENDA_PORTS
 from capsim.engines.compiled.pointers import REFUSED, counters_at, packet_at, port_at, world_at
 from capsim.engines.compiled.signatures import compiled_hooks
@@ -65,18 +65,14 @@ def _compiled_settle() -> Any:
 
 
 def settle(world: int, counted: int) -> int:
-    """Take from all FIFO queues what has left them by now, and count what is still in a queue if `counted` is 1."""
+    """Take from all queues what has left them by now, and count what is still in a queue if `counted` is 1."""
     w = world_at(world, 0)
     now_ps = counters_at(w.counters, 0).now_ps
     for p in range(w.n_ports):
         port = port_at(w.ports, p)
-        drain(w, port, now_ps)
-        if not counted:
-            continue
-        if not has_departures(w, port):
+        drain(w, p, port, now_ps)
+        if counted:
             count_chain(w, port, port.queue_head, now_ps)
-        elif port.service != NONE:
-            count_sojourn(port, packet_at(w.packets, port.service), now_ps)
             count_chain(w, port, port.wait_head, now_ps)
     return 0
 

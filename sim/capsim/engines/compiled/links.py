@@ -5,10 +5,16 @@ it have been sent. So the queue and the packets on the wire are one linked list 
 one event for its first packet. Packets that have left the queue meanwhile are counted when the port is used next
 (:func:`drain`).
 
-**Ports by priority or rank** need an event for each departure too: which packet is next depends on which packets
-arrive. So do all ports where departures and arrivals come in order of scheduling
-(:mod:`~capsim.engines.compiled.order.ordered`). What waits there is sorted. A packet with a rank looks for its place
-from the last waiting one of its subflow on, or from the front: from the back it would pass the backlog of all others.
+**Ports by priority or rank** decide what they send next when they are free: it depends on which packets have come by
+then. So a packet joins that list when its transmission begins, and the others wait in a list of their own. That a
+transmission has ended, and the next one has begun, is noted when the port is used next as well. That is early enough:
+the next packet arrives at the far end after the one before it, whose arrival is such a use.
+
+What waits is sorted. A packet with a rank looks for its place from the last waiting one of its subflow on, or from the
+front: from the back it would pass the backlog of all others.
+
+Where departures and arrivals come **in order of scheduling** (:mod:`~capsim.engines.compiled.order.ordered`), all ports
+send in this way, and each departure is an event.
 
 When a link fails, queued packets are dropped and packets on the wire still arrive.
 """
@@ -19,7 +25,7 @@ from capsim.base.bounds import BACKLOG_PS
 from capsim.engines.compiled.jit import expanded, inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.compiled.order.agenda import add_arrival, cancel_arrival, follow_arrival
 from capsim.engines.compiled.order.ordered import begin, cancel, departed
-from capsim.engines.compiled.order.trees import NEVER, set_time
+from capsim.engines.compiled.order.trees import NEVER
 from capsim.engines.compiled.packets import drop, write_trace
 from capsim.engines.compiled.pointers import (
     counters_at,
@@ -111,20 +117,24 @@ def count_wait(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
 
 
 @inlined_kernel
-def has_departures(w: Any, port: Any) -> bool:
-    """Return whether a port has an event for each departure."""
-    return w.departs != 0 and (port.order != BY_ARRIVAL or w.ordered != 0)
+def one_by_one(w: Any, port: Any) -> bool:
+    """Return whether a port decides what it sends next when it is free."""
+    return w.one_by_one != 0 and (port.order != BY_ARRIVAL or w.ordered != 0)
 
 
 @inlined_kernel
-def drain(w: Any, port: Any, now_ps: int) -> None:
-    """Take from the queue of a FIFO port what has left it by `now_ps`."""
+def drain(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Take from the queue of a port what has left it by `now_ps`."""
     sent_ps = now_ps + port.delay_ps
     while port.queue_head != NONE and port.queue_head_ps <= sent_ps:
         packet = packet_at(w.packets, port.queue_head)
-        leave_queue(w, port, packet, port.queue_head_ps - port.delay_ps)
-        port.queue_head = packet.next
-        port.queue_head_ps = packet.next_arrive_ps
+        depart_ps = port.queue_head_ps - port.delay_ps
+        leave_queue(w, port, packet, depart_ps)
+        if one_by_one(w, port):
+            follow(w, p, port, packet, depart_ps)
+        else:
+            port.queue_head = packet.next
+            port.queue_head_ps = packet.next_arrive_ps
 
 
 @inlined_kernel
@@ -219,7 +229,7 @@ def behind_turn(w: Any, port: Any, number: int, packet: Any) -> int:
 
 @kernel
 def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
-    """Accept a packet at a port with departures: it waits behind all, or those of its own rank and smaller ones."""
+    """Accept a packet that waits behind all others, or behind those of its own rank and smaller ones."""
     extend_queue(w, p, port, packet, now_ps)
     if port.order == BY_PRIORITY:
         packet.rank = packet.priority
@@ -227,7 +237,7 @@ def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: in
         packet.rank = int(has_data(packet))
     elif port.order == BY_RANK:
         packet.rank = rank(w, p, number, now_ps)
-    if port.service == NONE:
+    if port.queue_head == NONE:
         serve(w, p, port, number, packet, now_ps)
         return
     before = whole(port.wait_tail)
@@ -250,15 +260,15 @@ def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: in
 @kernel
 def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Begin to send a packet."""
-    port.service = number
     if port.order == BY_RANK:
         port.turn = max(port.turn, packet.rank)
     begin_ps = max(now_ps, ready_ps(w, p, port, packet.enqueue_ps, port.packets_out))
     depart_ps = begin_ps + transmission_ps(w, port, packet)
+    port.queue_head = number
+    port.queue_head_ps = depart_ps + port.delay_ps
+    put_on_wire(w, p, port, number, packet, port.queue_head_ps)
     if w.ordered:
         begin(w, p, depart_ps)
-    else:
-        set_time(w, w.depart_tree, w.depart_leaves, p, depart_ps)
 
 
 @inlined_kernel
@@ -277,21 +287,20 @@ def put_mark(w: Any, port: Any, packet: Any) -> None:
 
 @kernel
 def depart(w: Any, p: int, now_ps: int) -> None:
-    """Finish sending at a port with departures and begin with the first of the waiting packets."""
+    """Finish sending where each departure is an event."""
     port = port_at(w.ports, p)
-    number = whole(port.service)
-    packet = packet_at(w.packets, number)
-    leave_queue(w, port, packet, now_ps)
-    if w.leave != 0 and sends_by_queue(port) and leave(w, p, number, now_ps) == MARK:
+    departed(w, p, port.queue_head_ps)
+    drain(w, p, port, now_ps)
+
+
+@kernel
+def follow(w: Any, p: int, port: Any, packet: Any, now_ps: int) -> None:
+    """Begin to send the next of the waiting packets behind one that has been sent."""
+    if w.leave != 0 and sends_by_queue(port) and leave(w, p, whole(port.queue_head), now_ps) == MARK:
         put_mark(w, port, packet)
-    put_on_wire(w, p, port, number, packet, now_ps + port.delay_ps)
-    if w.ordered:
-        departed(w, p, packet.arrive_ps)
+    port.queue_head = NONE
     following = whole(port.wait_head)
     if following == NONE:
-        port.service = NONE
-        if not w.ordered:
-            set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
         return
     if w.take != 0 and sends_by_queue(port):
         following = take(w, p, now_ps)
@@ -337,7 +346,7 @@ def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
     if queue_packets > 0 and not w.count_in_service:
         queue_packets -= 1
         if w.admit != 0 or port.limit_bytes != NONE:  # the packet may be far from the cache
-            queue_bytes -= packet_at(w.packets, port.service if has_departures(w, port) else port.queue_head).bytes
+            queue_bytes -= packet_at(w.packets, port.queue_head).bytes
     if w.admit == 0:
         return ACCEPT if has_room(port, packet_at(w.packets, number), queue_packets, queue_bytes) else REFUSE
     return admit_hook(w, p, number, queue_packets, queue_bytes, now_ps)
@@ -409,7 +418,7 @@ def enter_queue(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int
         port.data_bytes += packet.bytes
     port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
     port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
-    if has_departures(w, port):
+    if one_by_one(w, port):
         join_waiting(w, p, port, number, packet, now_ps)
     else:
         join_fifo(w, p, port, number, packet, now_ps)
@@ -421,8 +430,8 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     port, packet = port_at(w.ports, p), packet_at(w.packets, number)
     port.packets_in += 1
     port.bytes_in += packet.bytes
-    if not has_departures(w, port):
-        drain(w, port, now_ps)
+    if not w.ordered:
+        drain(w, p, port, now_ps)
     if not port.up:
         drop(w, p, number, LINK_DOWN, now_ps)
         return
@@ -445,7 +454,7 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     number = whole(port.head)
     packet = packet_at(w.packets, number)
     if port.queue_head == number:
-        drain(w, port, now_ps)
+        drain(w, p, port, now_ps)
     port.head = packet.next
     next_ps = NEVER
     if port.head == NONE:
@@ -460,46 +469,44 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
 
 
 @kernel
-def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Drop what a FIFO port has not sent before `now_ps`; what is on the wire arrives."""
-    drain(w, port, now_ps - 1)
+def fail(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Drop what a port has not sent before `now_ps`; what is on the wire arrives."""
+    drain(w, p, port, now_ps - 1)
     if port.queue_head == NONE:
         return
-    number = port.queue_head
-    last = NONE
-    if port.head != number:
-        last = port.head
-        while packet_at(w.packets, last).next != number:
-            last = packet_at(w.packets, last).next
-        packet_at(w.packets, last).next = NONE
-    port.tail = last
-    if last == NONE:
-        port.head = NONE
-        cancel_arrival(w, p)
-    port.queue_head = NONE
-    while number != NONE:
-        following = packet_at(w.packets, number).next
-        undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
-        drop(w, p, number, LINK_DOWN, now_ps)
-        number = following
+    if w.ordered:
+        cancel(w, p)
+    lost = cut_off(w, p, port)
+    while lost != NONE:
+        following = packet_at(w.packets, lost).next
+        drop_queued(w, p, port, lost, now_ps)
+        lost = following
+    while port.wait_head != NONE:
+        number = port.wait_head
+        unlink(w, port, number, packet_at(w.packets, number))
+        drop_queued(w, p, port, number, now_ps)
     port.free_ps = now_ps
 
 
 @kernel
-def fail_waiting(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Drop what a port with departures has not sent."""
-    if port.service == NONE:
-        return
-    undo_enqueue(w, port, packet_at(w.packets, port.service), now_ps)
-    drop(w, p, port.service, LINK_DOWN, now_ps)
-    port.service = NONE
-    if w.ordered:
-        cancel(w, p)
+def cut_off(w: Any, p: int, port: Any) -> int:
+    """Take what has not been sent out of the list of those that arrive, and return the first of it."""
+    first, last = port.queue_head, NONE
+    if port.head == first:
+        port.head = NONE
+        cancel_arrival(w, p)
     else:
-        set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
-    while port.wait_head != NONE:
-        number = port.wait_head
-        unlink(w, port, number, packet_at(w.packets, number))
-        undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
-        drop(w, p, number, LINK_DOWN, now_ps)
-    port.free_ps = now_ps
+        last = port.head
+        while packet_at(w.packets, last).next != first:
+            last = packet_at(w.packets, last).next
+        packet_at(w.packets, last).next = NONE
+    port.tail = last
+    port.queue_head = NONE
+    return whole(first)
+
+
+@inlined_kernel
+def drop_queued(w: Any, p: int, port: Any, number: int, now_ps: int) -> None:
+    """Drop a packet whose link has failed."""
+    undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
+    drop(w, p, number, LINK_DOWN, now_ps)

@@ -6,7 +6,7 @@ from capsim.base.randomness import MASK, uniform
 from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.compiled.bind import deliver, forward, start, wake
 from capsim.engines.compiled.jit import inlined_kernel, kernel
-from capsim.engines.compiled.links import depart, fail_fifo, fail_waiting, has_departures, leave_wire
+from capsim.engines.compiled.links import depart, fail, leave_wire
 from capsim.engines.compiled.order.agenda import first_arrival, first_port
 from capsim.engines.compiled.order.ordered import next_scheduled, port_of_next, take_next
 from capsim.engines.compiled.order.trees import NEVER, set_time
@@ -43,10 +43,7 @@ def epoch(w: Any, now_ps: int) -> None:
         port = port_at(w.ports, p)
         up = byte_at(w.port_up, index * w.n_ports + p)
         if port.up and not up:
-            if has_departures(w, port):
-                fail_waiting(w, p, port, now_ps)
-            else:
-                fail_fifo(w, p, port, now_ps)
+            fail(w, p, port, now_ps)
         port.up = up
 
 
@@ -113,8 +110,6 @@ def next_event(w: Any, rare_ps: int) -> tuple[int, int]:
         time_ps, kind = next_scheduled(w)
     else:
         time_ps, kind = first_arrival(w) >> TIE_BITS, ARRIVE
-        if node_at(w.depart_tree, 1).stamp >> TIE_BITS <= time_ps:
-            time_ps, kind = node_at(w.depart_tree, 1).stamp >> TIE_BITS, DEPART
     if node_at(w.wake_tree, 1).stamp >> TIE_BITS < time_ps:
         time_ps, kind = node_at(w.wake_tree, 1).stamp >> TIE_BITS, TIMEOUT
     return (time_ps, kind) if time_ps < rare_ps else rare_event(w, time_ps, kind)
@@ -139,12 +134,6 @@ def lost_on_link(w: Any, p: int, port: Any) -> bool:
 def arriving_port(w: Any) -> int:
     """Return the port from which the next packet arrives; in order of scheduling the arrival is taken."""
     return take_next(w) if w.ordered else first_port(w)
-
-
-@inlined_kernel
-def departing_port(w: Any) -> int:
-    """Return the port from which the next packet departs; in order of scheduling the departure is taken."""
-    return take_next(w) if w.ordered else node_at(w.depart_tree, 1).entity
 
 
 @kernel
@@ -222,7 +211,7 @@ def handle(w: Any, kind: int, now_ps: int, rare_ps: int) -> int:
     if kind == ARRIVE:
         arrive(w, now_ps)
     elif kind == DEPART:
-        depart(w, departing_port(w), now_ps)
+        depart(w, take_next(w), now_ps)
     else:
         infrequent(w, kind, now_ps)
         return next_rare_ps(w)

@@ -50,7 +50,7 @@ NUMBERS = (
     "count_in_service",
     "ordered",  # departures and arrivals in order of scheduling
     "trim_bytes",  # what is left of a trimmed packet
-    "departs",  # some ports have an event for each departure
+    "one_by_one",  # some ports decide what they send next when they are free
     "draws",
     "reads_queues",
     "trace_level",
@@ -85,7 +85,6 @@ NUMBERS = (
     "agenda_room",
     "agenda_later",  # arrivals in later buckets
     "arrive_leaves",
-    "depart_leaves",
     "wake_leaves",
     "wake_block",  # leaves of one kind of wake
     "send_first",  # leaf of the first subflow, by kind; NONE for kinds that no component asks for
@@ -131,7 +130,6 @@ ARRAYS = (
     "buckets",
     "filled",
     "arrive_tree",
-    "depart_tree",
     "wake_tree",
     "schedule",
 )

@@ -51,10 +51,11 @@ def sample(w: Any, index: int, watch: Any, s: int, now_ps: int) -> None:
 
 @kernel
 def probe(w: Any, now_ps: int) -> None:
-    """Sample all that is watched."""
+    """Sample all that is watched, once the queues that it depends on are up to date."""
     counters_at(w.counters, 0).next_probe_ps += w.probe_ps
     for index in range(w.n_probe_ports):
-        drain(w, port_at(w.ports, int64_at(w.probe_ports, index)), now_ps)
+        p = int64_at(w.probe_ports, index)
+        drain(w, p, port_at(w.ports, p), now_ps)
     for index in range(w.n_watches):
         watch = watch_at(w.watches, index)
         if watch.stride == 0:
