@@ -25,24 +25,20 @@ from capsim.records import NO_ROUTE, NONE
 
 
 def forward(w: Any, node: int, number: int, now_ps: int) -> None:
-    """Send a packet on from a switch."""
+    """Send a packet on from a switch: offer it to a port."""
     packet = packet_at(w.packets, number)
     row = node - w.n_hosts
     if w.pinned and flow_at(w.flows, sub_at(w.subs, packet.sub).flow).path != NONE:
-        send_on(w, row, number, pinned_port(w, row, number), now_ps)
-        return
-    first, count = route_first(w, row, packet.target), route_count(w, row, packet.target)
-    if count == 0:
-        drop_unroutable(w, number, NO_ROUTE, now_ps)
-        return
-    path = 0
-    if count > 1:
-        path = chosen_path(w, row, number, first, count, now_ps)
-    send_on(w, row, number, int_at(w.candidates, first + path), now_ps)
-
-
-def send_on(w: Any, row: int, number: int, p: int, now_ps: int) -> None:
-    """Offer a packet to a port of the switch."""
+        p = pinned_port(w, row, number)
+    else:
+        first, count = route_first(w, row, packet.target), route_count(w, row, packet.target)
+        if count == 0:
+            drop_unroutable(w, number, NO_ROUTE, now_ps)
+            return
+        path = 0
+        if count > 1:
+            path = chosen_path(w, row, number, first, count, now_ps)
+        p = int_at(w.candidates, first + path)
     if w.see != 0:
         see(w, row, p, number, now_ps)
     enqueue(w, p, number, now_ps)

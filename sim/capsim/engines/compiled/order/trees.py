@@ -5,14 +5,14 @@ tournament over entities, a tree: each node holds the smallest :func:`capsim.eng
 and its entity, of equal stamps the leftmost one, which has the smallest number. Node 1 is the root, the children of
 node `n` are `4n` to `4n + 3`, one cache line. So the leaves of a tree of `N`, a power of four, are nodes `N` to
 `2N - 1`, and the numbers between the levels are unused. With two children a tree has twice as many levels, each of
-which takes nearly as many instructions as one of these (25 and 31): the earliest of four is found without a branch.
+which takes as many instructions as one of these (25): the earliest of four is found without a branch.
 """
 
 from typing import Any
 
 from capsim.base.bounds import MAX_TIME_PS
 from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
-from capsim.engines.compiled.pointers import node_at
+from capsim.engines.compiled.pointers import NODE, node_at
 from capsim.engines.events import TIE_BITS, stamp
 from capsim.records import NONE
 
@@ -20,23 +20,24 @@ inline_into_hooks(stamp)
 
 NEVER = MAX_TIME_PS
 NO_STAMP = NEVER << TIE_BITS
+NODE_BYTES = NODE.itemsize
 
 
 @inlined_kernel
 def set_stamp(tree: int, index: int, winner: int) -> None:
     """Set the stamp of leaf node `index` of a tree and replay its matches up to the root."""
     node_at(tree, index).stamp = winner
-    while index > 1:
-        first = index & ~3
-        earliest = node_at(tree, first)
-        earliest_stamp, entity = earliest.stamp, earliest.entity
-        for other in range(first + 1, first + 4):
-            stamp_of_other, other_entity = node_at(tree, other).stamp, node_at(tree, other).entity
-            if stamp_of_other < earliest_stamp:
-                earliest_stamp, entity = stamp_of_other, other_entity
-        index >>= 2
-        node = node_at(tree, index)
-        node.stamp, node.entity = earliest_stamp, entity
+    offset = index * NODE_BYTES  # from here on in bytes: of a number LLVM would compute the place anew at each read
+    while offset > NODE_BYTES:
+        children, place = tree + (offset & -4 * NODE_BYTES), 0
+        earliest = node_at(children, 0).stamp
+        for other in range(1, 4):
+            stamp_of_other = node_at(children, other).stamp
+            if stamp_of_other < earliest:
+                earliest, place = stamp_of_other, other * NODE_BYTES
+        offset = (offset >> 2) & -NODE_BYTES
+        node = node_at(tree + offset, 0)
+        node.stamp, node.entity = earliest, node_at(children + place, 0).entity
 
 
 @kernel
