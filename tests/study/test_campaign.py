@@ -109,6 +109,18 @@ def test_an_open_claim_has_the_price_of_its_next_look(tmp_path):
     assert Campaign(study, tmp_path).verdict("gain").next_seeds == 0
 
 
+def test_the_price_of_a_setting_follows_what_it_sends(tmp_path):
+    """Segments of 536 bytes are 2.7 times as many; once runs of a setting are there, they have the price of these."""
+    traffic = [TABLES["scenario"]["traffic"][0] | {"flows": 1000}]
+    study = design(unstated={"transport.mss_bytes": [1460, 536]}, scenario=TABLES["scenario"] | {"traffic": traffic})
+    run(tmp_path, halved, replace(study, text_only=True), cpu_s=2.0)
+    point, small = study.points()[0], Group("transport.mss_bytes = 536", "paper")
+    assert Campaign(study, tmp_path).cost_s(Group(TEXT, "paper"), point) == 2.0
+    assert 2.4 * 2.0 < Campaign(study, tmp_path).cost_s(small, point) < 2.8 * 2.0
+    run(tmp_path, halved, study, cpu_s=3.0)
+    assert Campaign(study, tmp_path).cost_s(small, point) == 3.0
+
+
 def test_an_open_claim_has_the_seeds_that_would_decide_it_and_their_price(tmp_path):
     """A gain of 40 to 45% is printed, and these seeds scatter too much to say that 43% is one; each run takes 2 s."""
     study = design(seeds=[4, 4])

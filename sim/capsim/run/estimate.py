@@ -22,6 +22,7 @@ from capsim.protocols.registry import scheme as find
 from capsim.roles.components import Scheme, Stack
 from capsim.roles.hooks import HOST_ROLES
 from capsim.roles.own import first_record
+from capsim.scenario.entry_stacks import scheme_of_run
 from capsim.scenario.scenario import Probes, Scenario
 from capsmodel.checks import ParameterError
 from capsmodel.units import BITS_PER_BYTE
@@ -126,7 +127,7 @@ def expected_cpu_s(scenario: Scenario) -> float:
 
     At four of five points of the papers' studies it is right within a factor of two, at all but 3% within one of four.
     """
-    scheme, fabric = find(scenario.scheme), scenario.fabric.build()
+    scheme, fabric = scheme_of_run(scenario, find(scenario.scheme)), scenario.fabric.build()
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     per_s = TRAVERSALS_PER_S if TRACE_LEVELS[scenario.trace] < TRACE_PACKETS else TRACED_PER_S
     return START_S + expected_traversals(scenario, fabric, flows, scheme) / per_s

@@ -510,32 +510,35 @@ class Campaign:
     def cost_s(self, group: Group, point: Point) -> float:
         """Return about the processor time of a run, in seconds.
 
-        That of those at the same point and scale, in whatever setting; before the first of these, what is expected of
-        it, times what others of this scale took over what had been expected of them.
+        That of those at the same point and scale in its setting, or in another one times what is expected of it over
+        what is expected of that one; before the first of these, what is expected of it, times what others of this scale
+        took over what had been expected of them.
         """
-        known = self._costs_s.get(group.scale, {})
-        if point in known:
-            return known[point]
-        return self._over_expected.get(group.scale, 1.0) * self.design.expected_cpu_s(point, group.setting, group.scale)
+        known, expected = self._costs_s.get((group.scale, point), {}), self.design.expected_cpu_s
+        if group.setting in known:
+            return known[group.setting]
+        expected_s = expected(point, group.setting, group.scale)
+        if not known:
+            return expected_s * self._over_expected.get(group.scale, 1.0)
+        other, cost_s = next(iter(known.items()))
+        return cost_s * expected_s / expected(point, other, group.scale)
 
     @cached_property
     def _over_expected(self) -> Mapping[Scale, float]:
         """Return what the runs of each scale that are there took over what was expected of them."""
-        expected = self.design.expected_cpu_s
-        return {
-            scale: sum(known.values()) / sum(expected(point, scale=scale) for point in known)
-            for scale, known in self._costs_s.items()
-        }
+        found: dict[Scale, list[tuple[float, float]]] = {}
+        for (scale, point), costs_s in self._costs_s.items():
+            setting, cost_s = next(iter(costs_s.items()))
+            found.setdefault(scale, []).append((cost_s, self.design.expected_cpu_s(point, setting, scale)))
+        return {scale: sum(one for one, _ in both) / sum(one for _, one in both) for scale, both in found.items()}
 
     @cached_property
-    def _costs_s(self) -> Mapping[Scale, Mapping[Point, float]]:
-        """Return the mean processor time of the runs at each point of a scale, in seconds."""
-        found: dict[Scale, dict[Point, list[float]]] = {}
-        for group, point, task in self.there:
-            found.setdefault(group.scale, {}).setdefault(point, []).append(self.cpu_s[task.id])
-        return {
-            scale: {point: sum(times) / len(times) for point, times in each.items()} for scale, each in found.items()
-        }
+    def _costs_s(self) -> Mapping[tuple[Scale, Point], Mapping[str, float]]:
+        """Return the mean processor time of runs by scale, point and setting, the text first, in seconds."""
+        found: dict[tuple[Scale, Point], dict[str, list[float]]] = {}
+        for group, point, task in sorted(self.there, key=lambda one: one[0].setting != TEXT):
+            found.setdefault((group.scale, point), {}).setdefault(group.setting, []).append(self.cpu_s[task.id])
+        return {at: {one: sum(times) / len(times) for one, times in each.items()} for at, each in found.items()}
 
     @cached_property
     def _seeds_of(self) -> Mapping[Group, Mapping[Point, list[int]]]:
@@ -567,11 +570,8 @@ class Campaign:
         yield from self._looks([(claim, TEXT) for claim in claims], sampled=False)
         if len(settings) > 1:
             yield from self._looks(counting, sampled=True)
-        once = [(claim, TEXT) for claim in claims if self._fails_once(claim)]
+        once = [(claim, TEXT) for claim in claims if self.judged(claim, TEXT, sampled=False).decision.word == FAILS]
         yield from self._looks(once, sampled=False, offset=second_family(self.design))
-
-    def _fails_once(self, claim_id: str) -> bool:
-        return self.judged(claim_id, TEXT, sampled=False).decision.word == FAILS
 
     def _looks(self, judgements: Iterable[tuple[str, str]], *, sampled: bool, offset: int = 0) -> Iterator[Look]:
         """Yield the next looks at claims in settings, as far as they are open, by one family of seeds."""
