@@ -16,7 +16,7 @@ MAP_BYTES = FLAG_BYTES = 4  # of a segment of a subflow that shares a stream, an
 
 def own_bytes(stack, scope):
     """Return the size of the own memory of a stack's components."""
-    records = [first_record(getattr(stack, role).memory, scope).dtype for role in HOST_ROLES]
+    records = [first_record(getattr(stack, role).own_fields, scope).dtype for role in HOST_ROLES]
     return sum(dtype.itemsize for dtype in records if dtype.names)
 
 

@@ -40,7 +40,7 @@ from typing import Any
 
 from capsim.base.inlined import inlined
 from capsim.protocols.transports.rack_receiver import LateAckParams, on_data, on_receive_timer
-from capsim.protocols.transports.sack_receiver import BLOCKS
+from capsim.protocols.transports.sack_receiver import BLOCK_MEMORY, BLOCKS, know, past_known
 from capsim.protocols.transports.tcp import (
     advance,
     back_off,
@@ -136,14 +136,18 @@ def take_delivered(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_
         else:
             _deliver(memory, own.segments, sub, ring, segment, highest, now_ps)
     for index in range(params.sack_blocks):
-        if own.packet.sack_end[index] == 0:
+        first, end = own.packet.sack_first[index], own.packet.sack_end[index]
+        if end == 0:
             break
-        for segment in range(max(own.packet.sack_first[index], sub.una), own.packet.sack_end[index]):
+        segment = past_known(memory, max(first, sub.una))
+        while segment < end:
             if not holds(sub, ring, segment, SACKED):
                 _deliver(memory, own.segments, sub, ring, segment, highest, now_ps)
                 ring[segment & sub.ring_mask] = (ring[segment & sub.ring_mask] | SACKED) & ~MISSING
                 memory.sacked_packets += 1
                 fresh += 1
+            segment = past_known(memory, segment + 1)
+        know(memory, sub, first, end)
     if memory.latest != NONE:
         memory.rtt_ps = now_ps - memory.latest_ps
         if sent_after(memory.latest_ps, memory.latest, memory.xmit_ps, memory.newest):
@@ -471,8 +475,7 @@ RACK = Transport(
             ("probe_end", "i4", -1),  # TLP.end_seq, or NONE
             ("probe_again", "i4"),  # TLP.is_retrans
             ("probed", "i4"),  # no round trip was measured since the last probe
-            ("sack_first", BLOCKS),  # at the receiver: blocks reported last, newest first
-            ("sack_end", BLOCKS),
+            *BLOCK_MEMORY,
             ("unacked", "i4"),  # at the receiver: packets whose acknowledgement is put off
             ("mark", "i4"),  # of these
             ("answers_before", "i4"),  # whether this acknowledgement is for those before the packet that came

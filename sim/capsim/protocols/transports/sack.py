@@ -15,7 +15,7 @@ from typing import Any
 from capsim.base.inlined import inlined
 from capsim.protocols.congestion.proportional import Reduction, allowed_bytes
 from capsim.protocols.transports.newreno import go_back, send_next
-from capsim.protocols.transports.sack_receiver import BLOCKS, BlockParams, on_data
+from capsim.protocols.transports.sack_receiver import BLOCK_MEMORY, BLOCKS, BlockParams, know, on_data, past_known
 from capsim.protocols.transports.tcp import (
     advance,
     echoed_mark,
@@ -66,15 +66,19 @@ class SackParams(BlockParams):
 @inlined
 def take_blocks(params: Any, own: Any, sub: Any, ring: Any) -> int:
     """Enter the blocks into the scoreboard; return how many segments are newly SACKed."""
-    fresh = 0
+    memory, fresh = own.subflow, 0
     for index in range(params.sack_blocks):
-        if own.packet.sack_end[index] == 0:
+        first, end = own.packet.sack_first[index], own.packet.sack_end[index]
+        if end == 0:
             break
-        for segment in range(max(own.packet.sack_first[index], sub.una), own.packet.sack_end[index]):
+        segment = past_known(memory, max(first, sub.una))
+        while segment < end:
             if not holds(sub, ring, segment, SACKED):
                 ring[segment & sub.ring_mask] |= SACKED
-                own.subflow.high_sacked = max(own.subflow.high_sacked, segment)
+                memory.high_sacked = max(memory.high_sacked, segment)
                 fresh += 1
+            segment = past_known(memory, segment + 1)
+        know(memory, sub, first, end)
     return fresh
 
 
@@ -339,8 +343,7 @@ SACK = Transport(
             ("prr_new_bytes", "i4"),  # RFC 6937: DeliveredData
             ("prr_out_bytes", "i4"),
             ("prr_repaired", "i4"),  # whether this ACK advances over a retransmission
-            ("sack_first", BLOCKS),  # at the receiver: blocks reported last, newest first
-            ("sack_end", BLOCKS),
+            *BLOCK_MEMORY,
         ),
         "packet": (
             ("sack_first", BLOCKS),  # of an acknowledgement: blocks [first, end) above `ack`, newest first; 0, 0 = none

@@ -1,4 +1,8 @@
-"""The receiver of TCP with selective acknowledgement (RFC 2018): it reports what it has received in blocks."""
+"""Blocks of TCP with selective acknowledgement (RFC 2018): the receiver reports what it has received, the sender reads.
+
+While a segment is missing, blocks grow by one segment from one acknowledgement to the next, or not at all. So both ends
+pass over what they know of a long block, and do not look at each segment of a window for each packet.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -9,7 +13,13 @@ from capsim.protocols.transports.receiver import note_arrival, turn_round
 from capsim.protocols.transports.tcp import TcpParams, holds
 from capsim.records import DATA, HANDSHAKE_ACK, RECEIVED
 
-BLOCKS = f"({int(bounds.SACK_BLOCKS.largest)},)i4"
+BLOCKS = "(sack_blocks,)i4"
+BLOCK_MEMORY = (
+    ("sack_first", BLOCKS),  # at the receiver: blocks reported last, newest first
+    ("sack_end", BLOCKS),
+    ("known_first", "i4"),  # at the sender: a long block that it has read, all of it SACKED or acknowledged
+    ("known_end", "i4"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +72,8 @@ def report_blocks(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -
         return
     first, end = segment, segment
     if segment >= sub.receive_next:
+        if memory.sack_first[0] < segment == memory.sack_end[0]:
+            first = max(memory.sack_first[0], sub.receive_next)
         while first > sub.receive_next and holds(sub, ring, first - 1, RECEIVED):
             first -= 1
         while end <= sub.highest_received and holds(sub, ring, end, RECEIVED):
@@ -82,3 +94,16 @@ def report_blocks(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -
     if filled < params.sack_blocks and kept_end > kept_first:
         memory.sack_first[filled] = kept_first
         memory.sack_end[filled] = kept_end
+
+
+@inlined
+def past_known(memory: Any, segment: int) -> int:
+    """Return the first segment from `segment` on that the block known does not hold."""
+    return memory.known_end if memory.known_first <= segment < memory.known_end else segment
+
+
+@inlined
+def know(memory: Any, sub: Any, first: int, end: int) -> None:
+    """Remember a block that has been read, if it is longer than the one known or that is acknowledged."""
+    if end - first >= memory.known_end - memory.known_first or memory.known_end <= sub.una:
+        memory.known_first, memory.known_end = first, end
