@@ -75,6 +75,12 @@ def test_no_flow_begins_with_a_timeout_where_links_are_long():
     assert "initial_rtt_s" not in of_near
 
 
+def test_a_window_is_at_most_that_of_tcp():
+    """2 ms at 400 Gbps are 100 MB, and twelve times that more than the 1 GiB that a header can say."""
+    far = from_dict(SMALL | {"profile": "400g", "fabric": SMALL["fabric"] | {"delay_s": 250e-6}})
+    assert filled(far, scheme("ecmp")).scenario.params["transport"]["max_window_bytes"] == 2**30
+
+
 @pytest.mark.parametrize("name", ["pfabric", "mmptcp_ns3", "cbr", "presto", "caps"])
 def test_every_kind_of_transport_takes_it(name):
     """Catches a parameter that a transport does not have, and headers of 40 bytes for all."""

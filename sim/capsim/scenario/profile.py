@@ -15,7 +15,7 @@ BDP                            rate of a host times base RTT, in whole packets
 ``queue.threshold_packets``    K of the queue ``ecn``: max(15, 0.2 BDP), above the least of RFC 8257, C RTT / 7
 ``queue.limit_bytes``          of the queue ``trim``: BDP (Ultra Ethernet), 5 BDP where it drops; the default is 8
                                packets of 1500 bytes
-``transport.max_window_bytes`` 2 (BDP + queue)
+``transport.max_window_bytes`` 2 (BDP + queue), 1 GiB at most, since TCP has no larger window
 ``transport.min_rto_s``        1 ms where it is longer
 ``transport.initial_rtt_s``    the base RTT, where it is longer than that timer: else each flow begins with a timeout
 ``initial_window_packets``     of the transport ``ndp``, whose first window leaves at once: BDP
@@ -35,6 +35,7 @@ from dataclasses import dataclass, fields
 from math import ceil
 from typing import Any
 
+from capsim.base.bounds import WINDOW_BYTES
 from capsim.base.clock import PS_PER_S, serialisation_ps
 from capsim.fabric.topology import Fabric
 from capsim.protocols.balancers.letflow import LetflowParams
@@ -183,7 +184,7 @@ def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
     if transport.reliable:
         mss_bytes = sizes.packet_bytes - transport.params.header_bytes
         found["transport.mss_bytes"] = mss_bytes
-        found["transport.max_window_bytes"] = sizes.window_packets * mss_bytes
+        found["transport.max_window_bytes"] = min(sizes.window_packets * mss_bytes, int(WINDOW_BYTES.largest))
     if _has_param(transport, "pull_share"):
         found["transport.initial_window_packets"] = sizes.bdp_packets
     found |= _timers(scheme, sizes)
