@@ -10,14 +10,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from reference.as_in_htsim import COUNTED_AT_NIC
 from reference.htsim_cases import CASES, FOLDER, LONE_GAP_S, MARK_LOW_PACKETS, WINDOW_PACKETS, scenario_of, scheme_of
+
+from scipy.stats import ttest_ind
 
 from capsim import simulate
 from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.transports.rack import RACK
 from capsmodel.metrics import percentile
 
-COLUMNS = ("case", "mean: htsim (us)", "capsim (us)", "ratio", "99th: ratio", "last: ratio", "headers", "sent again")
+COLUMNS = (
+    *("case", "mean: htsim (us)", "capsim (us)", "ratio", "its 95% interval"),
+    *("99th: ratio", "last: ratio", "headers", "sent again"),
+)
 FIFO = replace(ECN, params=replace(ECN.params, threshold_packets=MARK_LOW_PACKETS))
 # What one convention is worth: changes of the scheme, by the case in which they are tried.
 CONVENTIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -27,6 +33,7 @@ CONVENTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "permutation-reps",
         {"queue": FIFO},
     ),
+    "a packet counts as sent when its NIC takes it": ("uet-drop-incast-32", {"transport": COUNTED_AT_NIC}),
 }
 
 
@@ -105,10 +112,19 @@ def line(cells: tuple[str, ...] | list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def interval_of_ratio(htsim: Outcome, ours: Outcome) -> str:
+    """Return the 95% interval of the ratio of means, by the scatter of runs in both; empty with one run."""
+    if len(ours.finished_us) == 1:
+        return ""
+    of_runs = [np.log(one.finished_us.mean(axis=1)) for one in (ours, htsim)]
+    return "{:.3f} to {:.3f}".format(*np.exp(ttest_ind(*of_runs, equal_var=False).confidence_interval()))
+
+
 def compared(label: str, htsim: Outcome, ours: Outcome) -> str:
     """Return a line of the table."""
-    cells = [label, f"{htsim.mean_us:.2f}", f"{ours.mean_us:.2f}"]
-    cells += [f"{getattr(ours, name) / getattr(htsim, name):.4f}" for name in ("mean_us", "p99_us", "last_us")]
+    ratios = [f"{getattr(ours, name) / getattr(htsim, name):.4f}" for name in ("mean_us", "p99_us", "last_us")]
+    cells = [label, f"{htsim.mean_us:.2f}", f"{ours.mean_us:.2f}", ratios[0], interval_of_ratio(htsim, ours)]
+    cells += ratios[1:]
     cells += [f"{'-' if htsim.headers is None else htsim.headers} / {ours.headers}"]
     cells += [f"{htsim.sent_again} / {ours.sent_again}"]
     return line(cells)

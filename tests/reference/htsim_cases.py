@@ -21,6 +21,7 @@ from capsim.protocols.congestion.none import NO_CONGESTION
 from capsim.protocols.marking.entropy import ENTROPY, Policy
 from capsim.protocols.nics.round_robin import ROUND_ROBIN
 from capsim.protocols.queues.trim import TRIM_QUEUE
+from capsim.protocols.transports.uet import UET
 from capsim.roles.components import Queue, Transport
 from capsim.scenario.connection_matrix import read_connection_matrix
 from capsim.scenario.scenario import from_dict
@@ -138,11 +139,9 @@ CASES = {
     "uet-incast-32": Case(matrix="incast-32", policy=Policy.MIXED, congestion="nscc"),
     "uet-marks-permutation": Case(matrix="permutation", policy=Policy.MIXED, congestion="dctcp"),
     "uet-marks-incast-32": Case(matrix="incast-32", policy=Policy.MIXED, congestion="dctcp"),
-    "uet-drop-permutation": Case(matrix="permutation", policy=Policy.OBLIVIOUS, congestion="nscc", trims=False),
-    "uet-drop-incast-32": Case(matrix="incast-32", policy=Policy.MIXED, congestion="nscc", trims=False),
-    "uet-sleek-permutation": Case(
-        matrix="permutation", policy=Policy.OBLIVIOUS, congestion="nscc", trims=False, sleek=True
-    ),
+    "uet-drop-permutation": Case(matrix="permutation", congestion="nscc", trims=False, seeds=16),
+    "uet-drop-incast-32": Case(matrix="incast-32", policy=Policy.MIXED, congestion="nscc", trims=False, seeds=16),
+    "uet-sleek-permutation": Case(matrix="permutation", congestion="nscc", trims=False, sleek=True, seeds=16),
     "uet-sleek-incast-32": Case(matrix="incast-32", policy=Policy.MIXED, congestion="nscc", trims=False, sleek=True),
     "ndp-lone": Case(program="htsim_ndp", seeds=1, entropies=1),
     "ndp-permutation": Case(program="htsim_ndp", matrix="permutation"),
@@ -171,7 +170,7 @@ def scenario_of(case: Case, seed: int) -> Scenario:
 def scheme_of(
     case: Case,
     *,
-    transport: Transport = TOLD_BY_HEADERS,
+    transport: Transport | None = None,
     queue: Queue | None = None,
     receive_packets: int = RECEIVE_PACKETS,
 ) -> Scheme:
@@ -179,8 +178,8 @@ def scheme_of(
     if case.program == "htsim_ndp":
         return ndp_of(case)
     if case.congestion != "constant":
-        return uet_of(case)
-    mss_bytes = PACKET_BYTES - HEADER_BYTES
+        return uet_of(case, transport or UET)
+    transport, mss_bytes = transport or TOLD_BY_HEADERS, PACKET_BYTES - HEADER_BYTES
     params: Any = replace(
         transport.params,
         mss_bytes=mss_bytes,
@@ -215,10 +214,12 @@ def scheme_of(
     )
 
 
-def uet_of(case: Case) -> Scheme:
+def uet_of(case: Case, transport: Transport) -> Scheme:
     """Return the scheme ``uet`` or ``uet_drop`` with htsim's conventions: its windows count headers too."""
+    found = scheme("uet" if case.trims else "uet_drop")
+    stack = replace(found.short, transport=replace(transport, params=found.short.transport.params))
     mss_bytes, limit_packets = PACKET_BYTES - HEADER_BYTES, QUEUE_PACKETS[case.trims]
-    return scheme("uet" if case.trims else "uet_drop").with_params(
+    return replace(found, short=stack, long=stack).with_params(
         transport={
             "mss_bytes": mss_bytes,
             "header_bytes": HEADER_BYTES,

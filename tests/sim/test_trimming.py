@@ -58,6 +58,18 @@ def test_data_have_their_limit_and_headers_twice_as_much():
         assert asked(64, data_bytes=12_000, queue_bytes=12_000 + 24_000 - 63, **header) == REFUSE
 
 
+def test_a_slower_port_has_less_in_proportion():
+    """A quarter of the rate: 3000 bytes of data, 6000 of headers, thresholds of 750 and 2250. Catches one of the three
+    that is left out, and the ratio upside down."""
+    queue = replace(MARKING, params=replace(MARKING.params, reference_rate_bps=100_000_000_000))
+    slow = {"rate_bps": 25_000_000_000, "queue": queue}
+    assert asked(1500, data_bytes=1500, queue_bytes=1500, **slow) == ACCEPT
+    assert asked(1501, data_bytes=1500, queue_bytes=1500, **slow) in (TRIM, TRIM_LAST)
+    assert asked(64, kind=ACK, queue_bytes=6000 - 64, **slow) == ACCEPT
+    assert asked(64, kind=ACK, queue_bytes=6000 - 63, **slow) == REFUSE
+    assert [marked(data_bytes, **slow) for data_bytes in (750, 2251)] == [0, 1]
+
+
 def test_the_arriving_packet_and_the_last_one_are_trimmed_equally_often():
     found = [
         asked(data_bytes=12_000, queue_bytes=12_000, now_ps=123_456 * step, segment=step % 7) for step in range(4000)
@@ -74,9 +86,9 @@ def test_hosts_trim_nothing():
 MARKING = replace(TRIM_QUEUE, params=replace(TRIM_QUEUE.params, mark_low_bytes=3000, mark_high_bytes=9000))
 
 
-def marked(data_bytes, *, queue=MARKING, kind=DATA, flags=ECN_CAPABLE, count=1):
+def marked(data_bytes, *, queue=MARKING, kind=DATA, flags=ECN_CAPABLE, count=1, rate_bps=0):
     """Return how many of so many packets have a mark that leave such data behind."""
-    port, found = record(PORT, data_bytes=data_bytes), 0
+    port, found = record(PORT, data_bytes=data_bytes, rate_bps=rate_bps), 0
     for step in range(count):
         packet = record(PACKET, kind=kind, bytes=1500, flags=flags, segment=step % 7)
         found += queue.leave(params_of(queue), memory_of(queue, "port"), port, packet, 123_456 * step) == MARK

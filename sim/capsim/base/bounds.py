@@ -105,6 +105,7 @@ WORK_S = Bound(0.0, 1e-3, "seconds", "a host that codes fewer than 1000 packets 
 
 RATE_BPS = Bound(1.0, 1e13, "bit/s", "a small packet takes tens of picoseconds, in which time is counted")
 PACE_BPS = Bound(1000, 10**13, RATE_BPS.unit, "slower ones send a packet in many minutes, faster ones no link carries")
+PACE_OR_NONE_BPS = Bound(PACE_BPS.least, PACE_BPS.largest, PACE_BPS.unit, PACE_BPS.reason, or_zero=True)
 PACKET_BYTES = Bound(1, 100_000, "bytes", "no link of a data centre carries longer packets")
 HEADER_BYTES = Bound(0, PACKET_BYTES.largest, PACKET_BYTES.unit, PACKET_BYTES.reason)
 OPTION_BYTES = Bound(0, 1000, "bytes", "the options of a TCP header have 40 bytes")

@@ -45,6 +45,9 @@ class TrimParams:
     mark_high_bytes : int
         With more bytes of data behind it each packet that leaves is marked (Ultra Ethernet: 0.8 bandwidth-delay
         products); 0: none is.
+    reference_rate_bps : int
+        Limit and thresholds are those of a port of this rate, in bit/s; others have as many more or less as their rate
+        is larger or smaller (links that htsim slows down). 0: all ports have the same.
     """
 
     limit_bytes: Annotated[int, bounds.PORT_BYTES] = 12_000
@@ -52,6 +55,7 @@ class TrimParams:
     headers_per_data: Annotated[int, bounds.WINDOW_PACKETS] = 100_000
     mark_low_bytes: Annotated[int, bounds.PORT_BYTES] = 0
     mark_high_bytes: Annotated[int, bounds.PORT_BYTES] = 0
+    reference_rate_bps: Annotated[int, bounds.PACE_OR_NONE_BPS] = 0
 
     @property
     def marks(self) -> bool:
@@ -65,14 +69,23 @@ def coin(packet: Any, now_ps: int) -> int:
     return mix((now_ps ^ (now_ps >> 32) ^ (packet.sub << 16) ^ packet.segment) & MASK)
 
 
+@inlined
+def at_port(params: Any, port: Any, size_bytes: int) -> int:
+    """Return what a limit or a threshold is at a port."""
+    if params.reference_rate_bps == 0:
+        return size_bytes
+    return int(size_bytes * (port.rate_bps / params.reference_rate_bps))
+
+
 def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
     """Return ACCEPT with room, else TRIM or TRIM_LAST for data, or REFUSE or EVICT, and REFUSE for headers."""
     if port.of_host:
         return ACCEPT if has_room(port, packet, queue_packets, queue_bytes) else REFUSE
+    limit_bytes = at_port(params, port, params.limit_bytes)
     if packet.flags & TRIMMED or (packet.kind != DATA and packet.kind != CODED):
         headers_bytes = port.queue_bytes - port.data_bytes + packet.bytes
-        return ACCEPT if headers_bytes <= HEADER_ROOM * params.limit_bytes else REFUSE
-    if port.data_bytes + packet.bytes <= params.limit_bytes:
+        return ACCEPT if headers_bytes <= HEADER_ROOM * limit_bytes else REFUSE
+    if port.data_bytes + packet.bytes <= limit_bytes:
         return ACCEPT
     if params.trim_bytes == 0:
         return REFUSE if coin(packet, now_ps) & 1 else EVICT
@@ -100,7 +113,8 @@ def take(params: Any, own: Any, port: Any, packets: Any, now_ps: int) -> int:
 
 def leave(params: Any, own: Any, port: Any, packet: Any, now_ps: int) -> int:
     """Return MARK for a packet behind which there are more data than the thresholds allow."""
-    low_bytes, high_bytes = params.mark_low_bytes, params.mark_high_bytes
+    low_bytes = at_port(params, port, params.mark_low_bytes)
+    high_bytes = at_port(params, port, params.mark_high_bytes)
     if port.data_bytes <= low_bytes or packet.flags & TRIMMED or not packet.flags & ECN_CAPABLE:
         return ACCEPT
     if port.data_bytes > high_bytes:
