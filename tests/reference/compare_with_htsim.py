@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from reference.as_in_htsim import COUNTED_AT_NIC
 from reference.htsim_cases import CASES, FOLDER, LONE_GAP_S, MARK_LOW_PACKETS, WINDOW_PACKETS, scenario_of, scheme_of
-
 from scipy.stats import ttest_ind
 
 from capsim import simulate
