@@ -139,8 +139,12 @@ class LdpcStaircase(PatternCode):
         return r * (k + r) // 8
 
     def _encode(self, source: Packets, repair: Packets) -> None:
-        for unit, target in zip(source, repair, strict=True):
-            ldpc_decoding.staircase(*self._sums, np.ascontiguousarray(unit), target)
+        source = np.ascontiguousarray(source)
+        if repair.flags.c_contiguous:
+            ldpc_decoding.staircase(*self._sums, source, repair)
+            return
+        for u in range(len(source)):
+            ldpc_decoding.staircase(*self._sums, source[u : u + 1], repair[u : u + 1])
 
     def decoder(self) -> "LdpcDecoder":
         """Return a new incremental decoder for one coding unit."""

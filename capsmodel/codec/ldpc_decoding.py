@@ -35,24 +35,32 @@ def _add(target: Packets, p: Packets) -> None:
 
 @jit
 def staircase(row_start: Indices, sources: Indices, source: Packets, repair: Packets) -> None:
-    """Fill repair[i] = repair[i-1] + XOR of row i's sources, one tile of columns after the other."""
-    r, packet_bytes = repair.shape
-    for a in range(0, packet_bytes, _TILE_BYTES):
-        b = min(a + _TILE_BYTES, packet_bytes)
-        for i in range(r):
-            target = repair[i, a:b]
-            if i:
-                target[:] = repair[i - 1, a:b]
-            else:
-                target[:] = 0
-            j, last = row_start[i], row_start[i + 1]
-            while j + 4 <= last:
-                p, q = source[sources[j], a:b], source[sources[j + 1], a:b]
-                _add_four(target, p, q, source[sources[j + 2], a:b], source[sources[j + 3], a:b])
-                j += 4
-            while j < last:
-                _add(target, source[sources[j], a:b])
-                j += 1
+    """Fill repair[u, i] = repair[u, i-1] + XOR of row i's sources in each unit, one tile of columns after the other."""
+    units, r, packet_bytes = repair.shape
+    for u in range(units):
+        unit, sums = source[u], repair[u]
+        for a in range(0, packet_bytes, _TILE_BYTES):
+            b = min(a + _TILE_BYTES, packet_bytes)
+            for i in range(r):
+                target = sums[i, a:b]
+                if i:
+                    target[:] = sums[i - 1, a:b]
+                else:
+                    target[:] = 0
+                _add_row(target, unit, sources[row_start[i] : row_start[i + 1]], a, b)
+
+
+@inlined
+def _add_row(target: Packets, unit: Packets, numbers: Indices, a: int, b: int) -> None:
+    """XOR columns a to b of packets of these numbers into `target`."""
+    j = 0
+    while j + 4 <= numbers.size:
+        p, q = unit[numbers[j], a:b], unit[numbers[j + 1], a:b]
+        _add_four(target, p, q, unit[numbers[j + 2], a:b], unit[numbers[j + 3], a:b])
+        j += 4
+    while j < numbers.size:
+        _add(target, unit[numbers[j], a:b])
+        j += 1
 
 
 @inlined
