@@ -160,6 +160,8 @@ def _print_claim(row: ClaimRow, output: Output) -> None:
 def _next_look(row: ClaimRow) -> list[str]:
     """Return what the next look at an open claim takes, and what would decide it."""
     found = row.entry
+    if found.verdict == "open" and found.was_run and not found.seeds:
+        return ["To decide it: more runs than the figure makes, in a study."]
     texts = [f"Next look: {found.next_seeds} seeds, {_hours(found.next_cpu_h)}."] if found.next_seeds else []
     if found.takes_seeds and found.was_run:
         how = f"{found.takes_seeds} seeds, {_hours(found.takes_cpu_h)}, if further ones scatter as these"
@@ -191,7 +193,7 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
             say(f"{row.claim.id}: {row.entry.verdict}")
             notes = [skewed(*row.entry.skewness)] if row.entry.skewness else []
             notes += [f"Settings: {settings}."] if settings else []
-            explain(*claim_text(row.claim, row.entry), *notes, indent=2)
+            explain(*claim_text(row.claim, row.entry), *notes, *_next_look(row), indent=2)
             say("")
 
 

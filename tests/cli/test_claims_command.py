@@ -51,6 +51,15 @@ def test_a_claim_of_a_study_is_printed_with_its_points_and_its_command(capsys):
     assert f"Computed by: capsmodel study {row.claim.id}" in text
 
 
+def test_the_list_of_open_claims_says_what_would_decide_each(capsys):
+    """Seeds with their price, a study in place of a figure, or in the reason what else would."""
+    listed = printed("claims --verdict open", capsys).strip().split("\n\n")
+    texts = [in_one_line(one) for one in listed if ": open" in one.partition("\n")[0]]
+    assert len(texts) == sum(row.entry.verdict == "open" for row in ROWS.values())
+    for text in texts:
+        assert any(one in text for one in ("To decide it: ", "Next look: ", " would (", " would. (")), text
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -118,6 +118,14 @@ def test_seeds_that_decide_are_foreseen_from_those_that_are_there(mean, seeds):
         assert judged(of_runs(stated(**LEVEL), more), (4, 8, 16, 32), level=FALSE_ALARM).decision.word == "agrees"
 
 
+def test_an_order_that_is_not_there_is_absent_at_more_seeds_than_the_limit():
+    """Ratios around 1: with 16 seeds, the limit, 10% less cannot be excluded; more that are asked for exclude it."""
+    values = {"RepFlow": [0.8, 1.25, 1.3, 0.77], "TCP": [1.0] * 4}
+    found = judged(of_runs(stated(**RATIO), values), (4, 8, 16), level=FALSE_ALARM)
+    assert (found.decision.word, found.seeds) == ("open", 4)
+    assert foreseen_seeds(found, (4, 8, 16), level=FALSE_ALARM) > 16
+
+
 def test_nothing_is_foreseen_of_what_was_not_looked_at():
     assert foreseen_seeds(judged(of_runs(stated(**LEVEL), {"TCP": [1.0]}), (4,), level=0.005), (4,), level=0.005) == 0
 

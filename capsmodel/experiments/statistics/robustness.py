@@ -91,7 +91,8 @@ class Robustness:
 
     def __str__(self) -> str:
         if self.depends_on:
-            return f"depends on {'; '.join(self.depends_on)} ({self.agreeing} of {self.decided} settings)"
+            turning = "; ".join(" together with ".join(differences(one)) for one in self.depends_on)
+            return f"depends on {turning} ({self.agreeing} of {self.decided} settings)"
         if self.is_robust:
             return f"robust ({self.settings} settings)"
         if not self.agreeing:
@@ -116,6 +117,8 @@ def robustness(words: Mapping[str, str], combinations: Mapping[str, Combination]
     >>> settings = {"as the text": {}, "rto = 1": {"rto": 1}, "rto = 1, mss = 536": {"rto": 1, "mss": 536}}
     >>> print(robustness(words, settings))
     depends on rto = 1 (1 of 3 settings)
+    >>> print(robustness({"as the text": "holds", "rto = 1, mss = 536": "fails"}, settings))
+    depends on rto = 1 together with mss = 536 (1 of 2 settings)
     """
     base = words.get(TEXT, OPEN)
     decided = {name: word for name, word in words.items() if word != OPEN}

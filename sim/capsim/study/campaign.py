@@ -589,12 +589,12 @@ class Campaign:
 
 
 def _stays_open(points: Iterable[Sample], not_as_printed: Sequence[str]) -> str:
-    """Return why no number of seeds decides a claim."""
+    """Return why no number of seeds decides a claim, and what would."""
     if not_as_printed:
-        return "no number of seeds decides it: one side is not what is printed of it"
-    if silent := [one.name for one in points if one.is_silent]:
-        return f"no number of seeds decides it: there is nothing to compare at {'; '.join(silent)}"
-    return f"{MOST_FORESEEN_SEEDS} seeds that scatter as these would not decide it: it lies at the edge of a word"
+        return "no number of seeds decides it: one side is not what is printed of it; a setting in which both are would"
+    if silent := "; ".join(one.name for one in points if one.is_silent):
+        return f"no number of seeds decides it: there is nothing to compare at {silent}; runs with more flows would"
+    return f"{MOST_FORESEEN_SEEDS} seeds like these would not decide it: they lie on the bound of two words; others may"
 
 
 def all_tasks(design: Design) -> dict[Group, TaskList[Point]]:

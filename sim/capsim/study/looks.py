@@ -173,7 +173,8 @@ def foreseen_seeds(found: Judged, numbers: Sequence[int], *, level: float) -> in
     found : Judged
         An open claim that was looked at.
     numbers : sequence of int
-        Seeds of the looks; an order without a size may be absent at the last of them.
+        Seeds of the looks; an order without a size may be absent at the last of them, and at more, which are then the
+        last.
     level : float
         Chance of a false word.
 
@@ -185,7 +186,7 @@ def foreseen_seeds(found: Judged, numbers: Sequence[int], *, level: float) -> in
     seeds = 2 * found.seeds
     while 0 < seeds <= MOST_FORESEEN_SEEDS:
         points = [replace(one, samples=np.tile(one.samples, seeds // found.seeds)) for one in found.decision.points]
-        if decide(points, false_alarm=level, is_last=seeds == numbers[-1]).word != "open":
+        if decide(points, false_alarm=level, is_last=seeds >= numbers[-1]).word != "open":
             return seeds
         seeds *= 2
     return 0
