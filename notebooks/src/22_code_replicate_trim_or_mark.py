@@ -99,9 +99,9 @@ plt.show()
 table.round(2).T
 
 # %% [markdown]
-# How well these ratios are known: a case has the first of 4, 8, 16, ... seeds with which each is known within 3%, and 32
-# where that would take more than could be run; the width is half of the interval, of the scheme that is known worst and
-# of the one in the middle.
+# How well these ratios are known: a case has the first of 4, 8, 16, ... seeds with which each is known within 3%, and
+# 32 where that would take more than could be run; the width is half of the interval, of the scheme that is known worst
+# and of the one in the middle.
 
 # %%
 half = pd.Series({key: np.sqrt(found.high / found.low) - 1 for key, found in ratio.items() if is_shown(*key)})
@@ -123,7 +123,7 @@ known.round(1)
 #   and *mark: spray* itself with that window. Between sites, where it is the whole flow, it takes a tenth of the time
 #   or less. In permutations, whose flows are longer, that window is worth 4% at most, and where 127 hosts send to one
 #   it costs half as much again.
-# * **Trimming alone is worth 3 to 15%** where links lose nothing, but for a few long flows to one receiver. In
+# * **Trimming alone is worth 2 to 15%** where links lose nothing, but for a few long flows to one receiver. In
 #   permutations it is worth 11 to 37% with pulls, and 25 to 44% with marks and learned paths. With ports of only 8
 #   packets both take at most 3% longer than with those of the profile, the reference 12%: trimming saves buffers.
 # * **Deep buffers do as well as trimming, but for the timer.** Over ports that drop and hold five round trips, the
@@ -134,11 +134,11 @@ known.round(1)
 # * **Delays add little to marks.** With windows by marks alone that scheme takes 0.95 to 1.04 times as long, but for a
 #   loss of 1e-2, where it takes 1.1 times as long.
 # * **Where a link is slow or fails**, the Ultra-Ethernet-like scheme takes a third to four tenths of the time, and
-#   DCTCP with REPS two thirds: both learn. NDP, which does not, takes 0.43 beside a slow link, since its receivers pull
-#   what was trimmed there, and 0.88 where a link fails. Spraying alone is behind one path for each flow.
-# * **Marks on one path and copies take 1.04 to 1.7 times as long** where links are equal, flowlets that move up to 2.2
+#   DCTCP with REPS 0.6 to 0.7: both learn. NDP, which does not, takes 0.44 beside a slow link, since its receivers pull
+#   what was trimmed there, and 0.87 where a link fails. Spraying alone is behind one path for each flow.
+# * **Marks on one path and copies take 1.04 to 1.75 times as long** where links are equal, flowlets that move up to 2.2
 #   times. Only in an incast is one of them ahead, by 9% at most.
-# * **Do not code against congestion, with one exception.** In web search blocks of 32 take 1.3 to 1.4 times as long,
+# * **Do not code against congestion, with one exception.** In web search blocks of 32 take 1.3 to 1.5 times as long,
 #   and CDCPS, which does not slow down, three times. In permutations, where the fabric has room for all repair
 #   packets, blocks take 0.8 of the time: what comes late is decoded from the rest, and no sender takes it for lost.
 # * **Code where links lose packets.** At a loss of 1e-3 blocks take 0.7 of the time. NDP takes 2.7 times as long: a
@@ -210,7 +210,9 @@ for title in PANELS:
 axes.plot([0.04, 4], [0.04, 4], color="0.6", linewidth=1)
 axes.axvline(1, color="0.85", linewidth=1)
 axes.axhline(1, color="0.85", linewidth=1)
-axes.set(xscale="log", yscale="log", xlabel="time over that of mark: spray, 100 Gbit/s", ylabel="the same at 400 Gbit/s")
+axes.set(
+    xscale="log", yscale="log", xlabel="time over that of mark: spray, 100 Gbit/s", ylabel="the same at 400 Gbit/s"
+)
 axes.legend(frameon=False, fontsize=7)
 plt.show()
 
@@ -244,7 +246,7 @@ print(point_name(point), "- the same id:", again.manifest["id"] == least["id"])
 #
 # Nothing about flow control of links (PFC), about schemes that need counters of switches (HPCC), or about more than
 # one job at a time. The Ultra-Ethernet-like scheme has no credits of receivers and no probes, and acknowledges each
-# packet. Flows are drawn at random 4 to 32 times, and the intervals say how much that matters; web search has 1000
+# packet. Flows are drawn at random 8 to 64 times, and the intervals say how much that matters; web search has 1000
 # flows. That the simulator agrees with the public htsim on such flows, within 2%, is shown in the documentation,
 # *capsim against htsim*.
 #
@@ -290,7 +292,7 @@ by_marks = table[MARKS_ALONE] / table[UET]
 assert by_marks.drop("loss 1e-2").between(0.95, 1.04).all()
 assert 1.05 < by_marks["loss 1e-2"] < 1.15
 alone = table.loc[[*LOSSLESS, *MIXED], "trim"].drop("incast, 15 x 2 MB")
-assert alone.between(0.85, 0.98).all()
+assert alone.between(0.85, 0.99).all()
 assert table.loc[LOSSLESS, UET].between(0.55, 0.76).all()
 assert table.loc[LOSSLESS, NDP].between(0.63, 0.89).all()
 slowdown = runs.groupby(["case", "scheme"])["time"].mean().unstack()
@@ -300,17 +302,17 @@ assert 1.11 < longer[REFERENCE] < 1.125
 assert (table.loc["permutation, 8-packet ports", [UET, NDP]] < table.loc["permutation, 2 MB", [UET, NDP]]).all()
 learned = table.loc[PANELS["a link slow or down"]]
 assert learned[UET].between(0.33, 0.42).all()
-assert np.allclose(learned[NDP], [0.43, 0.88], atol=0.005)
-assert learned["mark: learn paths"].between(0.6, 0.68).all()
+assert np.allclose(learned[NDP], [0.44, 0.87], atol=0.005)
+assert learned["mark: learn paths"].between(0.6, 0.75).all()
 assert (learned["mark: one path"] < learned[["spray", REFERENCE]].min(axis=1)).all()
 behind = table.loc[[*LOSSLESS, *MIXED], ["mark: one path", "replicate"]]
 behind = behind.drop(["incast, 15 x 2 MB", "incast, 127 x 64 KB"])
-assert behind.stack().between(1.04, 1.7).all()
+assert behind.stack().between(1.04, 1.75).all()
 incasts = ["incast, 127 x 64 KB", "incast, 15 x 2 MB"]
 assert table.loc[[*LOSSLESS, *MIXED], "mark: flowlets move"].drop(incasts).between(1.04, 2.25).all()
 assert table.loc[incasts, ["mark: one path", "mark: flowlets move", "replicate"]].min(axis=None) > 0.91
 web = table.loc[["web search, load 0.3", "web search, load 0.6"]]
-assert web[BLOCKS].between(1.25, 1.45).all()
+assert web[BLOCKS].between(1.3, 1.5).all()
 assert web["code: all flows"].between(2.9, 3.2).all()
 assert table.loc[["permutation, 2 MB", "permutation, 8-packet ports"], BLOCKS].between(0.78, 0.82).all()
 assert 0.7 < table.loc["loss 1e-3", BLOCKS] < 0.75
