@@ -175,19 +175,20 @@ def test_a_run_of_the_comparison_of_all_schemes_gives_the_recorded_row_again(nam
 
 
 @cache
-def todays_study():
+def todays_study(name="beyond"):
     """Return the comparison of today's schemes, and its points by case and scheme."""
-    design = load_study(data_path("studies/beyond.toml")).design
+    design = load_study(data_path(f"studies/{name}.toml")).design
     return design, {tuple(dict(point).values()): point for point in design.points()}
 
 
-def test_the_kept_rows_of_todays_schemes_are_those_of_their_study():
+@pytest.mark.parametrize(("name", "counts"), [("beyond", {4, 8, 16, 32, 64, 128, 256, 512}), ("beyond_400g", {1})])
+def test_the_kept_rows_of_todays_schemes_are_those_of_their_study(name, counts):
     """All points, with the same seeds in a case; the cheapest run of the scheme that hears of each packet, again."""
-    design, points = todays_study()
-    rows = pd.read_csv(data_path("results/beyond.csv"))
+    design, points = todays_study(name)
+    rows = pd.read_csv(data_path(f"results/{name}.csv"))
     assert set(rows[["case", "scheme"]].itertuples(index=False, name=None)) == set(points)
     for _, seeds in rows.groupby(["case", "scheme"])["seed"].agg(list).groupby("case"):
-        assert len(seeds.iloc[0]) in (4, 8, 16, 32)
+        assert len(seeds.iloc[0]) in counts
         assert all(sorted(one) == list(range(1, len(seeds.iloc[0]) + 1)) for one in seeds)
     rows = rows[rows["scheme"] == "trim, mark, learn paths"]
     least = rows.loc[rows["cpu_s"].idxmin()]
