@@ -109,7 +109,7 @@ def test_compiled_p64_beside_ecmp(benchmark, name):
         run(setups[1])
         ecmp_s.append(time.process_time() - begin)
 
-    records = benchmark.pedantic(run, (setups[0],), setup=ecmp_before, rounds=3, warmup_rounds=1)
+    records = benchmark.pedantic(run, (setups[0],), setup=ecmp_before, rounds=9, warmup_rounds=1)
     expected, goal = BESIDE_ECMP[name]
     traversals = int(records.counters[0]["traversals"])
     assert traversals == expected
