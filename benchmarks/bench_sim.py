@@ -27,7 +27,6 @@ COMPILED = {
     "caps": (3_724_089, 5),
     "caps_dark": (3_719_245, 5),
     "dctcp": (3_505_947, 5),
-    "sack": (3_486_471, 5),
 }
 
 # Traversals of runs whose hosts send several flows in turns
@@ -35,6 +34,7 @@ TURNS = {"ecmp": 2_062_936, "rps": 2_138_728}
 
 # Share of ECMP's rate, measured in turn in one process, that a scheme should reach
 BESIDE_ECMP = {
+    "sack": (3_486_471, 0.88),
     "letflow": (3_540_248, 0.7),
     "presto": (3_511_127, 0.7),
     "drill": (3_631_525, 0.7),
@@ -70,6 +70,25 @@ def permutation(side, *, flow_bytes, name, short=False, **fabric):
     )
 
 
+def short_flows(name, *, flows=100_000):
+    """Return flows of 20 kB between random hosts of P64, at a load of 0.6."""
+    rng = np.random.default_rng(1)
+    src = rng.integers(0, 64, flows)
+    fabric = LeafSpine(leaves=8, hosts_per_leaf=8, spines=8, delay_s=1e-6, buffer_packets=100).build()
+    drawn = FlowList(
+        src=src.astype(np.int32),
+        dst=((src + rng.integers(1, 64, flows)) % 64).astype(np.int32),
+        flow_bytes=np.full(flows, 20_000, np.int64),
+        start_ps=np.cumsum(rng.exponential(20_000 * 8 / (0.6 * 64e9) * 1e12, flows)).astype(np.int64),
+        short=np.full(flows, True),
+        tag=np.zeros(flows, np.int16),
+        input_row=np.arange(flows, dtype=np.int32),
+    )
+    return Setup(
+        fabric=fabric, flows=drawn, scheme=scheme(name).with_params(transport={"min_rto_s": 0.01}), end_ps=10**14
+    )
+
+
 def four_flows_a_host(name):
     """Return the set-up of P64 in which each host sends flows of 0.1, 0.4, 1.6 and 3.6 MB at once to other leaves."""
     one = permutation(8, flow_bytes=100_000, name=name)
@@ -99,22 +118,33 @@ def test_compiled_p64(benchmark, name):
     report(benchmark, f"compiled, P64, {name}", records, *COMPILED[name])
 
 
+def share_of_rate(benchmark, setup, other):
+    """Return the rate of a run over that of another one, medians of nine turns, and its traversals."""
+    rates = []
+
+    def other_before():
+        begin = time.process_time()
+        traversals = int(run(other).counters[0]["traversals"])
+        rates.append(traversals / (time.process_time() - begin))
+
+    records = benchmark.pedantic(run, (setup,), setup=other_before, rounds=9, warmup_rounds=1)
+    traversals = int(records.counters[0]["traversals"])
+    return traversals / benchmark.stats["median"] / float(np.median(rates)), traversals
+
+
 @pytest.mark.parametrize("name", BESIDE_ECMP)
 def test_compiled_p64_beside_ecmp(benchmark, name):
-    setups = [permutation(8, flow_bytes=10_000_000, name=each) for each in (name, "ecmp")]
-    ecmp_s = []
-
-    def ecmp_before():
-        begin = time.process_time()
-        run(setups[1])
-        ecmp_s.append(time.process_time() - begin)
-
-    records = benchmark.pedantic(run, (setups[0],), setup=ecmp_before, rounds=9, warmup_rounds=1)
     expected, goal = BESIDE_ECMP[name]
-    traversals = int(records.counters[0]["traversals"])
+    share, traversals = share_of_rate(
+        benchmark, *(permutation(8, flow_bytes=10_000_000, name=each) for each in (name, "ecmp"))
+    )
     assert traversals == expected
-    share = traversals / benchmark.stats["median"] / (COMPILED["ecmp"][0] / np.median(ecmp_s))
     print(f"\ncompiled, P64, {name}: {share:.2f} of the rate of ecmp (goal {goal})")
+
+
+def test_caps_on_short_flows_beside_ecmp(benchmark):
+    share, _ = share_of_rate(benchmark, short_flows("caps"), short_flows("ecmp"))
+    print(f"\ncompiled, 100,000 flows of 20 kB, caps: {share:.2f} of the rate of ecmp (goal 0.8)")
 
 
 @pytest.mark.parametrize(("name", "traversals"), TURNS.items())
@@ -123,16 +153,8 @@ def test_hosts_that_send_in_turns_beside_fifo(benchmark, name, traversals):
 
     fifo = four_flows_a_host(name)
     turns = replace(fifo, scheme=fifo.scheme.with_nic(NICS["round_robin"]))
-    fifo_rates = []
-
-    def fifo_before():
-        begin = time.process_time()
-        counters = run(fifo).counters[0]
-        fifo_rates.append(counters["traversals"] / (time.process_time() - begin))
-
-    records = benchmark.pedantic(run, (turns,), setup=fifo_before, rounds=3, warmup_rounds=1)
-    assert records.counters[0]["traversals"] == traversals
-    share = traversals / benchmark.stats["median"] / np.median(fifo_rates)
+    share, found = share_of_rate(benchmark, turns, fifo)
+    assert found == traversals
     print(f"\ncompiled, four flows a host, {name}: {share:.2f} of the rate with FIFO NICs (goal 0.6)")
 
 

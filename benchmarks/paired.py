@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_sim import permutation
+from bench_sim import permutation, short_flows
 
-from capsim import FlowList, LeafSpine, LinkChange, scheme
+from capsim import LinkChange
 from capsim.engines import run
 from capsim.engines.state import RawRecords, Setup
 
@@ -32,25 +32,6 @@ FAILING = (
     LinkChange(between=("leaf*", "spine3"), down_s=1e-3, up_s=4e-3),
     LinkChange(between=("leaf1*", "spine1"), down_s=2e-3, up_s=6e-3),
 )
-
-
-def short_flows(name: str, *, flows: int = 100_000) -> Setup:
-    """Return flows of 20 kB between random hosts of P64, at a load of 0.6."""
-    rng = np.random.default_rng(1)
-    src = rng.integers(0, 64, flows)
-    fabric = LeafSpine(leaves=8, hosts_per_leaf=8, spines=8, delay_s=1e-6, buffer_packets=100).build()
-    drawn = FlowList(
-        src=src.astype(np.int32),
-        dst=((src + rng.integers(1, 64, flows)) % 64).astype(np.int32),
-        flow_bytes=np.full(flows, 20_000, np.int64),
-        start_ps=np.cumsum(rng.exponential(20_000 * 8 / (0.6 * 64e9) * 1e12, flows)).astype(np.int64),
-        short=np.full(flows, True),
-        tag=np.zeros(flows, np.int16),
-        input_row=np.arange(flows, dtype=np.int32),
-    )
-    return Setup(
-        fabric=fabric, flows=drawn, scheme=scheme(name).with_params(transport={"min_rto_s": 0.01}), end_ps=10**14
-    )
 
 
 def of_scheme(name: str) -> Callable[[], Setup]:
