@@ -52,9 +52,9 @@ class KeptCode(FunctionCache):
         """Return the machine code that is kept, None if there is none."""
         try:
             if self.calls_numba:
-                return super().load_overload(signature, target_context)  # type: ignore[no-untyped-call]  # of Numba
+                return super().load_overload(signature, target_context)
             with self._guard_against_spurious_io_errors():  # the same, without `target_context.refresh()`
-                return self._load_overload(signature, target_context)  # type: ignore[no-untyped-call]  # of Numba
+                return self._load_overload(signature, target_context)
         except (ImportError, AttributeError):
             self._cache_file.flush()
             return None
@@ -64,7 +64,7 @@ class SourceCache(KeptCode):
     """A cache that notices a change of any file beside the function's own."""
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        key = super()._index_key(signature, codegen)  # type: ignore[no-untyped-call]  # of Numba
+        key = super()._index_key(signature, codegen)
         return (*key, _digest(Path(self._py_func.__code__.co_filename).parent))
 
 
@@ -86,7 +86,7 @@ def inlined(function: Function) -> Function:
 def _prepared(dispatcher: Any, function: Callable[..., Any]) -> Any:
     if not is_disabled():
         with suppress(RuntimeError):  # no folder can be written: the result is not kept
-            dispatcher._cache = SourceCache(function)  # type: ignore[no-untyped-call]  # of Numba
+            dispatcher._cache = SourceCache(function)
         compile_now = dispatcher.compile
         dispatcher.compile = lambda signature: interruptible(lambda: compile_now(signature))
     return dispatcher

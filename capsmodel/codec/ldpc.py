@@ -140,7 +140,7 @@ class LdpcStaircase(PatternCode):
 
     def _encode(self, source: Packets, repair: Packets) -> None:
         source = np.ascontiguousarray(source)
-        if repair.flags.c_contiguous:
+        if repair.flags.c_contiguous:  # the kernel knows no gaps, which an `out=` may have between units
             ldpc_decoding.staircase(*self._sums, source, repair)
             return
         for u in range(len(source)):

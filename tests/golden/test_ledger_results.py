@@ -199,9 +199,10 @@ def test_the_kept_rows_of_todays_schemes_are_those_of_their_study(name, counts):
     assert {name: again[name] for name in kept.index} == pytest.approx(dict(kept), rel=1e-12, nan_ok=True)
 
 
-def test_a_first_window_of_a_round_trip_is_one():
+@pytest.mark.parametrize("name", ["beyond", "beyond_400g"])
+def test_a_first_window_of_a_round_trip_is_one(name):
     """In packets: between two sites another one than in the data centre."""
-    design, points = todays_study()
+    design, points = todays_study(name)
     for case in ("permutation, 2 MB", "two sites, loss 1e-3"):
         scenario = design.described(points[case, "mark: spray, first window of a round trip"]).scenario
         found = sizes_of(scenario.fabric.build(seed=1), 4150).bdp_packets

@@ -1,4 +1,4 @@
-"""Senders that follow ``htsim_uec``: one that never guesses what is lost, and one that asks its host's NIC.
+"""Senders that follow ``htsim_uec``: one that never guesses what is lost, and one that sends when its NIC is free.
 
 Without ``-sleek``, ``UecSrc`` sends a packet again when a NACK for its header comes, or at its retransmission timer; it
 neither counts duplicates nor looks at times, and sends no probe. What is delivered and what is in flight is RACK's

@@ -46,8 +46,8 @@ class TrimParams:
         With more bytes of data behind it each packet that leaves is marked (Ultra Ethernet: 0.8 bandwidth-delay
         products); 0: none is.
     reference_rate_bps : int
-        Limit and thresholds are those of a port of this rate, in bit/s; others have as many more or less as their rate
-        is larger or smaller (links that htsim slows down). 0: all ports have the same.
+        Limit and thresholds are those of a port of this rate, in bit/s; those of other ports are in proportion to their
+        rates, as on links that htsim slows down. 0: all ports have the same.
     """
 
     limit_bytes: Annotated[int, bounds.PORT_BYTES] = 12_000

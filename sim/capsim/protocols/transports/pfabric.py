@@ -22,8 +22,8 @@ from typing import Annotated, Any
 from capsim.base import bounds
 from capsim.base.inlined import inlined
 from capsim.protocols.transports.sack import SACK, SackParams, take_blocks
-from capsim.protocols.transports.sack_receiver import on_data as note_and_reply
-from capsim.protocols.transports.sack_receiver import reply_with_blocks
+from capsim.protocols.transports.sack_blocks import on_data as note_and_reply
+from capsim.protocols.transports.sack_blocks import reply_with_blocks
 from capsim.protocols.transports.tcp import (
     advance,
     expire_syn,

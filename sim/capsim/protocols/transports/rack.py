@@ -40,7 +40,7 @@ from typing import Any
 
 from capsim.base.inlined import inlined
 from capsim.protocols.transports.rack_receiver import LateAckParams, on_data, on_receive_timer
-from capsim.protocols.transports.sack_receiver import BLOCK_MEMORY, BLOCKS, know, past_known
+from capsim.protocols.transports.sack_blocks import BLOCK_MEMORY, BLOCKS, know, past_known
 from capsim.protocols.transports.tcp import (
     advance,
     back_off,

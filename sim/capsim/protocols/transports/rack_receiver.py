@@ -21,7 +21,7 @@ from typing import Annotated, Any
 from capsim.base import bounds
 from capsim.base.inlined import inlined
 from capsim.protocols.transports.receiver import note_arrival
-from capsim.protocols.transports.sack_receiver import BlockParams, reply_with_blocks, report_blocks
+from capsim.protocols.transports.sack_blocks import BlockParams, reply_with_blocks, report_blocks
 from capsim.records import CONGESTION_EXPERIENCED, DATA, HANDSHAKE_ACK, NONE, RETRANSMITTED, TRIMMED
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from capsim.base.inlined import inlined
 from capsim.protocols.congestion.proportional import Reduction, allowed_bytes
 from capsim.protocols.transports.newreno import go_back, send_next
-from capsim.protocols.transports.sack_receiver import BLOCK_MEMORY, BLOCKS, BlockParams, know, on_data, past_known
+from capsim.protocols.transports.sack_blocks import BLOCK_MEMORY, BLOCKS, BlockParams, know, on_data, past_known
 from capsim.protocols.transports.tcp import (
     advance,
     echoed_mark,
