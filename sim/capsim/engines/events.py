@@ -32,17 +32,16 @@ at t stops a timer that would fire at t; a link that fails at t drops a packet w
 sample at t sees everything that happened at t.
 """
 
-from collections.abc import Callable
-
 from capsim.base.bounds import MAX_TIME_PS
 from capsim.base.inlined import inlined
-from capsim.base.randomness import FIRST, MASK, SECOND, mix
+from capsim.base.randomness import MASK, SECOND, mix
 
 # 0 and 1 are SimPy's own, for its zero-delay wakes
 EPOCH, DEPART, ARRIVE, TIMEOUT, SEND, RECEIVE, MANAGE, WORK, START, PROBE, SNAPSHOT, END = range(2, 14)
 WAKES = (TIMEOUT, SEND, RECEIVE, MANAGE)
 
 HASH_BITS = 9
+UNUSED_BITS = 32 - HASH_BITS
 TIE_BITS = HASH_BITS + 2  # of a stamp: which of the wakes, then the hash; the time has the 52 above them
 WAKE = 1 << 32  # times the place of a wake in WAKES, added to the number: entity of the compiled engine's tree
 
@@ -71,7 +70,7 @@ def tie(seed: int, time_ps: int, entity: int) -> int:
     """
     number = entity & MASK
     hashed = mix((time_ps ^ (time_ps >> 32) ^ seed ^ (number * SECOND)) & MASK)
-    return ((entity >> 32) << HASH_BITS) | (hashed >> (32 - HASH_BITS))
+    return ((entity >> 32) << HASH_BITS) | (hashed >> UNUSED_BITS)
 
 
 @inlined
@@ -105,38 +104,29 @@ def in_turn(transmission: int) -> int:
 
     Examples
     --------
-    >>> priority(EPOCH, 0, 0, seed=1) < in_turn(1) < in_turn(2) < priority(TIMEOUT, 0, 0, seed=1)
+    >>> place(EPOCH, 0) < in_turn(1) < in_turn(2) < place(TIMEOUT, 0)
     True
     """
     return (ARRIVE << (TIE_BITS + 32)) + transmission
 
 
-def priority(kind: int, entity: int, time_ps: int, seed: int) -> int:
-    """Return the SimPy priority of an event: kind, hash, number; hosts and flows that start have no hash.
+def place(kind: int, entity: int) -> int:
+    """Return the SimPy priority of an event, but for the hash that stands between kind and number.
 
     Examples
     --------
-    >>> priority(ARRIVE, 7, 0, seed=1) < priority(TIMEOUT, 0, 0, seed=1)
+    >>> place(ARRIVE, 7) < place(TIMEOUT, 0)
     True
     """
-    place = 0 if kind in (WORK, START) else tie(seed, time_ps, entity)
-    return (((kind << TIE_BITS) | place) << 32) | entity
+    return (kind << TIE_BITS + 32) | entity
 
 
-def priority_of_port(kind: int, port: int, seed: int) -> Callable[[int], int]:
-    """Return `priority` of the departures or of the arrivals of a port as a function of the time.
+def salt(entity: int, seed: int) -> int:
+    """Return what that hash takes beside the time.
 
     Examples
     --------
-    >>> priority_of_port(DEPART, 7, seed=1)(10**12) == priority(DEPART, 7, 10**12, seed=1)
+    >>> mix(10**9 ^ salt(7, seed=1)) >> UNUSED_BITS == tie(1, 10**9, 7)
     True
     """
-    salt, place = (seed ^ (port * SECOND)) & MASK, (kind << TIE_BITS + 32) | port
-
-    def at(time_ps: int) -> int:
-        # tie(), written out: most events are such ones. Its last shift by 15 leaves the upper 9 bits as they are.
-        value = (time_ps ^ (time_ps >> 32) ^ salt) & MASK
-        value = ((value ^ (value >> 16)) * FIRST) & MASK
-        return ((value ^ (value >> 15)) * SECOND & MASK) >> (32 - HASH_BITS) << 32 | place
-
-    return at
+    return (seed ^ (entity * SECOND)) & MASK

@@ -9,11 +9,11 @@ happens is a method that the event calls.
 """
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import simpy
 
-from capsim.base.randomness import uniform
 from capsim.engines.asking import payload_of
 from capsim.engines.events import (
     END,
@@ -28,10 +28,9 @@ from capsim.engines.events import (
     WAKES,
     WORK,
 )
-from capsim.engines.faults import error_of
-from capsim.engines.hosts import handlers, switches
+from capsim.engines.hosts import handlers
 from capsim.engines.hosts.queue_counts import has_data
-from capsim.engines.reference_ports import At, Environment, Port
+from capsim.engines.reference_ports import Environment, Event, Port
 from capsim.engines.reference_records import Records
 from capsim.engines.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 from capsim.records import (
@@ -49,33 +48,51 @@ class Network(Records):
 
     def __init__(self, setup: Setup, *, strict: bool = False):
         super().__init__(setup, strict=strict)
-        self.progress: Callable[[int], None] | None = None
         self.env = Environment(0)
         self.env.tie_seed = self.tie_seed
         self.done = simpy.Event(self.env)
         self.payload = payload_of(setup)
         self.armed: dict[tuple[int, int], int] = {}
-        self.epoch, self.traces_packets = 0, setup.trace == TRACE_PACKETS
+        self.traces_packets = setup.trace == TRACE_PACKETS
+        self.first_now, self.count_now = self.route_first[0], self.route_count[0]
         self.port_objects = [Port(self, record, number) for number, record in enumerate(self.ports)]
         self.schedule()
 
     def schedule(self) -> None:
         """Schedule what is known beforehand."""
         for index, time_ps in enumerate(self.state.epoch_ps.tolist()[1:], start=1):
-            At(self.env, time_ps, EPOCH, 0).then(self.change_epoch, index)
+            self.at(time_ps, EPOCH, 0, self.change_epoch, index)
         for number, flow in enumerate(self.flows[: self.n_starts]):
-            At(self.env, flow.start_ps, START, number).then(self.start, number)
+            self.at(flow.start_ps, START, number, self.start, number)
         if self.setup.probe_ps:
-            At(self.env, self.setup.probe_ps, PROBE, 0).then(self.probe)
+            self.at(self.setup.probe_ps, PROBE, 0, self.probe)
         if 0 < self.setup.warm_up_ps < self.setup.end_ps:
-            At(self.env, self.setup.warm_up_ps, SNAPSHOT, 0).then(self.end_warm_up)
+            self.at(self.setup.warm_up_ps, SNAPSHOT, 0, self.end_warm_up)
+
+    def at(self, time_ps: int, kind: int, entity: int, action: Callable[..., None], *args: Any) -> None:
+        """Call `action` at a time; hosts and flows that start are in the order of their numbers."""
+        event = Event(self.env, kind, entity)
+        event.callbacks.append(lambda _: action(*args))
+        event.at(time_ps, event.place if kind in (WORK, START) else 0)
+
+    def tell(self, progress: Callable[[int], None]) -> None:
+        """Call `progress` with the time at every `PROGRESS_TRAVERSALS`th arrival."""
+        arrivals = count(1)
+
+        def note(_: simpy.Event) -> None:
+            if next(arrivals) % PROGRESS_TRAVERSALS == 0:
+                progress(self.env.now)
+
+        for port in self.port_objects:
+            port.arrival.callbacks.append(note)
 
     def simulate(self) -> None:
         """Run until all is done or the time is over."""
-        At(self.env, self.setup.end_ps, END, 0).then(self.end)
+        self.at(self.setup.end_ps, END, 0, self.end)
         if self.flows:
             self.env.run(until=self.done)
         self.counts.now_ps, self.counts.events = self.env.now, self.env.events
+        self.counts.traversals = sum(port.packets_arrived for port in self.ports)
         for port in self.port_objects:
             port.settle()
 
@@ -96,35 +113,12 @@ class Network(Records):
         handlers.start(self, f, self.env.now)
         self.check_done()
 
-    def arrive(self, port: Port, _: simpy.Event) -> None:
-        """Take the packet that has crossed a link to the switch or host at the far end."""
-        port.arrival.callbacks = port.arrival.actions
-        link, packet, now_ps = port.record, port.on_wire.popleft(), self.env.now
-        link.packets_arrived += 1
-        self.counts.traversals += 1
-        if self.progress is not None and self.counts.traversals % PROGRESS_TRAVERSALS == 0:
-            self.progress(now_ps)
-        if link.loss_prob > 0 and self.is_lost(port):
-            self.lose(packet, port)
-            return
-        if self.traces_packets:
-            self.trace_packet(ARRIVED, 0, port, packet)
-        if link.to_node < self.n_hosts:
-            if self.payload is not None and has_data(packet):
-                self.weigh(packet)
-            handlers.deliver(self, packet.number, now_ps)
-            self.check_done()
-            return
-        switches.forward(self, link.to_node, packet.number, now_ps)
-        if self.fault:
-            raise error_of(self.fault, self.setup, path=self.refused_path, count=self.refused_of)
-
-    def is_lost(self, port: Port) -> bool:
-        """Return whether the packet that has just crossed a link is lost; the next one is lost more often if it is."""
-        link = port.record
-        lost = uniform(link.stream, link.packets_arrived) < link.loss_prob
-        link.loss_prob = float(self.state.loss_after[port.number, int(lost)])
-        return lost
+    def deliver(self, packet: Any, now_ps: int) -> None:
+        """Give a packet to the host that it has reached."""
+        if self.payload is not None and has_data(packet):
+            self.weigh(packet)
+        handlers.deliver(self, packet.number, now_ps)
+        self.check_done()
 
     def lose(self, packet: Any, port: Port) -> None:
         """Lose a packet at the far end of its link."""
@@ -206,7 +200,7 @@ class Network(Records):
         """Set when the processor of a host is done with the first packet of its chain, if there is one."""
         first = self.processors[h].head
         if first != NONE:
-            At(self.env, self.packets[first].arrive_ps, WORK, h).then(self.finish_work, h)
+            self.at(self.packets[first].arrive_ps, WORK, h, self.finish_work, h)
 
     def finish_work(self, h: int) -> None:
         """Pass on the packet that the processor of a host is done with."""
@@ -217,7 +211,7 @@ class Network(Records):
         """Set a timer, unless it is off; one that is armed too early is left, and set anew when it fires."""
         if deadline_ps != NONE and not NONE < self.armed.get((kind, number), NONE) <= deadline_ps:
             self.armed[kind, number] = deadline_ps
-            At(self.env, deadline_ps, kind, number).then(self.fire, kind, number, deadline_ps)
+            self.at(deadline_ps, kind, number, self.fire, kind, number, deadline_ps)
 
     def fire(self, kind: int, number: int, set_ps: int) -> None:
         """Act on a timer if its deadline has not moved."""
@@ -233,7 +227,7 @@ class Network(Records):
 
     def change_epoch(self, index: int) -> None:
         """Change routes, and take links down and up."""
-        self.epoch = index
+        self.first_now, self.count_now = self.route_first[index], self.route_count[index]
         for port, up in zip(self.port_objects, self.state.port_up[index].tolist(), strict=True):
             if port.record.up and not up:
                 port.fail()
@@ -249,7 +243,7 @@ class Network(Records):
             while number != NONE:
                 self.sample(index, watch, number, number * watch.per_sub + watch.row)
                 number = self.subs[number].next_sub
-        At(self.env, self.env.now + self.setup.probe_ps, PROBE, 0).then(self.probe)
+        self.at(self.env.now + self.setup.probe_ps, PROBE, 0, self.probe)
 
     def sample(self, index: int, watch: Any, sub: int, row: int) -> None:
         """Copy one number out of its row."""
@@ -272,6 +266,7 @@ def run(setup: Setup, *, progress: Callable[[int], None] | None = None, strict: 
         (:func:`capsim.engines.reference_records.slotted`); for tests of hooks.
     """
     network = Network(setup, strict=strict)
-    network.progress = progress
+    if progress is not None:
+        network.tell(progress)
     network.simulate()
     return network.finished()

@@ -2,8 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
-from functools import cache, partial
-from heapq import heappush
+from heapq import heappop, heappush
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -12,18 +11,15 @@ import simpy
 
 from capsim.base.bounds import BACKLOG_PS
 from capsim.base.clock import serialisation_ps
-from capsim.engines.events import (
-    ARRIVE,
-    DEPART,
-    in_turn,
-    priority,
-    priority_of_port,
-)
+from capsim.base.randomness import FIRST, MASK, SECOND, uniform
+from capsim.engines.events import ARRIVE, DEPART, UNUSED_BITS, in_turn, place, salt
 from capsim.engines.faults import BACKLOG, error_of
+from capsim.engines.hosts import switches
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.primitives import rank
 from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn, has_data
 from capsim.records import (
+    ARRIVED,
     BY_ARRIVAL,
     BY_PRIORITY,
     BY_RANK,
@@ -53,104 +49,159 @@ class Environment(simpy.Environment):
         self.transmissions += 1
         return self.transmissions
 
-    def let_happen(self, event: simpy.Event, time_ps: int, order: int) -> None:
-        """Schedule an event at a time; `order` is its place among others of that time."""
-        self.events += 1
-        heappush(self._queue, (time_ps, order, next(self._eid), event))  # type: ignore[misc]  # any int will do
+    def step(self) -> None:
+        """Let the next event happen; it keeps its callbacks, which SimPy's own step would take from it."""
+        self._now, _, _, event = heappop(self._queue)
+        for action in event.callbacks:
+            action(event)
 
 
-class At(simpy.Event):
-    """An event at a given time, with the kind and entity that order it among others of that time."""
+class Event(simpy.Event):
+    """What happens at each of the times given to `at`: an event with the kind and entity that order it among others.
 
-    def __init__(self, env: Environment, time_ps: int, kind: int, entity: int):
-        # As simpy.Timeout does it: the event has a value from the beginning.
-        self.env, self.callbacks, self._ok, self._value = env, [], True, None
-        order = priority(kind, entity, time_ps, env.tie_seed)
-        env.let_happen(self, time_ps, order)
-
-    def then(self, action: Callable[..., Any], *args: Any) -> None:
-        """Call `action` when the event happens."""
-        self.callbacks.append(lambda _: action(*args))
-
-
-class Repeated(simpy.Event):
-    """The departures of a port, or its arrivals: one event that happens at each of the times given to `at`.
-
-    SimPy takes the callbacks of what happens, so `action` begins by giving them back: ``callbacks = actions``.
+    Examples
+    --------
+    >>> from capsim.engines.events import tie
+    >>> env = Environment(0)
+    >>> Event(env, DEPART, 7).at(10**12)
+    >>> env._queue[0][1] == place(DEPART, 7) | tie(env.tie_seed, 10**12, 7) << 32
+    True
     """
 
     env: Environment
 
-    def __init__(self, env: Environment, kind: int, port: int, action: Callable[[simpy.Event], None]):
-        self.env, self._ok, self._value = env, True, None
-        self.actions = self.callbacks = [action]
-        self.priority = priority_of_port(kind, port, env.tie_seed)
+    def __init__(self, env: Environment, kind: int, entity: int):
+        # As simpy.Timeout does it: the event has a value from the beginning.
+        self.env, self.callbacks, self._ok, self._value = env, [], True, None
+        self.salt, self.place = salt(entity, env.tie_seed), place(kind, entity)
 
-    def at(self, time_ps: int, transmission: int) -> None:
-        """Let it happen at a time, for transmission number `transmission`, which is 0 where ties are hashed."""
-        order = in_turn(transmission) if transmission else self.priority(time_ps)
-        self.env.let_happen(self, time_ps, order)
+    def at(self, time_ps: int, order: int = 0) -> None:
+        """Let it happen at a time; `order` is its place among others of that time, 0: drawn by a hash."""
+        if not order:  # tie(), written out; its last shift by 15 leaves the upper 9 bits as they are
+            value = (time_ps ^ (time_ps >> 32) ^ self.salt) & MASK
+            value = ((value ^ (value >> 16)) * FIRST) & MASK
+            order = ((value ^ (value >> 15)) * SECOND & MASK) >> UNUSED_BITS << 32 | self.place
+        env = self.env
+        env.events += 1
+        heappush(env._queue, (time_ps, order, env.events, self))  # type: ignore[misc]  # any int will do
+
+
+class LinkTimes(dict[int, int]):
+    """Times that packets occupy a link, by their bytes."""
+
+    def __init__(self, rate_bps: int, link_bytes: int):
+        super().__init__()
+        self.rate_bps, self.link_bytes = rate_bps, link_bytes
+
+    def __missing__(self, packet_bytes: int) -> int:
+        """Compute the time for packets of so many bytes."""
+        self[packet_bytes] = serialisation_ps(packet_bytes + self.link_bytes, self.rate_bps)
+        return self[packet_bytes]
 
 
 class Port:
     """A directed link: queue, serialiser, propagation delay.
 
     `admit`, `take`, `leave` and `evict` are the hooks of the queue discipline, given what is the same at each call.
+    What a port does that most do not is asked once, when it is made: `extras`, and the names with ``is`` and ``has``.
     What waits is sorted by `PACKET.rank`, where the port does not send in order of arrival.
     """
 
     def __init__(self, network: Any, record: Any, number: int):
         self.network, self.record, self.number = network, record, number
         self.env, self.setup = network.env, network.setup
-        self.has_jitter = bool(self.setup.host_jitter_ps and record.of_host)
-        rate_bps, link_bytes = record.rate_bps, self.setup.link_bytes
-        self.link_time_ps = cache(lambda packet_bytes: serialisation_ps(packet_bytes + link_bytes, rate_bps))
+        self.link_time_ps = LinkTimes(record.rate_bps, self.setup.link_bytes)
         self.waiting: deque[Any] = deque()
         self.in_service: Any = None
-        self.transmission = 0  # number of that of the packet in service; 0 where ties are hashed
-        self.departure = Repeated(self.env, DEPART, number, self.depart)
+        self.order = 0  # of the departure and the arrival of the packet in service; 0 where ties are hashed
         self.on_wire: deque[Any] = deque()
-        self.arrival = Repeated(self.env, ARRIVE, number, partial(network.arrive, self))
+        self.departure, self.arrival = Event(self.env, DEPART, number), Event(self.env, ARRIVE, number)
+        self.departure.callbacks.append(self.depart)
+        self.arrival.callbacks.append(self.arrive)
         self.admit, self.take, self.leave, self.evict = network.queue_hooks(record, number)
         if record.order in (BY_ARRIVAL, BY_RANK):
             self.take = self.leave = None  # the first of all that wait is next
+        self.reaches_host = record.to_node < network.n_hosts
+        self.has_jitter = bool(self.setup.host_jitter_ps and record.of_host)
+        self.is_fifo, self.is_ranked = record.order == BY_ARRIVAL, record.order == BY_RANK
+        self.is_ordered, self.counts_in_service = self.setup.ordered, self.setup.count_in_service
+        self.extras = self.done_at_departure()
+
+    def done_at_departure(self) -> list[Callable[[Any, int], None]]:
+        """Return what is done with a packet that leaves, beside what each port does: nothing at most ports."""
+        wanted = {
+            self.forget_data: self.record.order == HEADERS_FIRST,
+            self.count_waiting: self.setup.histograms,
+            self.ask_for_mark: self.leave is not None,
+        }
+        return [action for action, is_wanted in wanted.items() if is_wanted]
 
     def send(self, packet: Any, now_ps: int) -> None:
         """Begin to send a packet."""
-        port, self.in_service = self.record, packet
-        if self.setup.ordered:
-            self.transmission = self.env.next_transmission()
-        if port.order == BY_RANK:
-            port.turn = max(port.turn, packet.rank)
-        begin_ps = self.begin_ps(packet, port.packets_out, now_ps) if self.has_jitter else now_ps
-        self.departure.at(begin_ps + self.link_time_ps(packet.bytes), self.transmission)
+        self.in_service, begin_ps = packet, now_ps
+        if self.is_ordered:
+            self.order = in_turn(self.env.next_transmission())
+        if self.is_ranked:
+            self.record.turn = max(self.record.turn, packet.rank)
+        if self.has_jitter:
+            begin_ps = self.begin_ps(packet, self.record.packets_out, now_ps)
+        self.departure.at(begin_ps + self.link_time_ps[packet.bytes], self.order)
 
     def depart(self, _: simpy.Event) -> None:
         """Let the packet in service go, whose last bit has left, and send the next."""
-        self.departure.callbacks = self.departure.actions
         port, packet, now_ps = self.record, self.in_service, self.env.now
+        packet_bytes = packet.bytes
         port.queue_packets -= 1
-        port.queue_bytes -= packet.bytes
+        port.queue_bytes -= packet_bytes
         port.packets_out += 1
-        port.bytes_out += packet.bytes
-        if port.order == HEADERS_FIRST and has_data(packet):
-            port.data_bytes -= packet.bytes
+        port.bytes_out += packet_bytes
         count_sojourn(port, packet, now_ps)
-        if self.setup.histograms:
-            self.count_waiting(packet, now_ps)
-        if self.leave is not None and self.leave(packet, now_ps) == MARK:
-            self.mark(packet)
+        for action in self.extras:
+            action(packet, now_ps)
         self.on_wire.append(packet)
-        self.arrival.at(now_ps + port.delay_ps, self.transmission)
+        self.arrival.at(now_ps + port.delay_ps, self.order)
         self.in_service = None
         if self.waiting:
             self.send(self.waiting.popleft() if self.take is None else self.taken(now_ps), now_ps)
+
+    def arrive(self, _: simpy.Event) -> None:
+        """Give the packet that has crossed the link to the host or switch at the far end."""
+        network, port, packet, now_ps = self.network, self.record, self.on_wire.popleft(), self.env.now
+        port.packets_arrived += 1
+        if port.loss_prob > 0 and self.is_lost():
+            network.lose(packet, self)
+            return
+        if network.traces_packets:
+            network.trace_packet(ARRIVED, 0, self, packet)
+        if self.reaches_host:
+            network.deliver(packet, now_ps)
+            return
+        switches.forward(network, port.to_node, packet.number, now_ps)
+        if network.fault:
+            raise error_of(network.fault, self.setup, path=network.refused_path, count=network.refused_of)
+
+    def is_lost(self) -> bool:
+        """Return whether the packet that has crossed the link is lost; the next one is lost more often if it is."""
+        port = self.record
+        lost = uniform(port.stream, port.packets_arrived) < port.loss_prob
+        port.loss_prob = float(self.network.state.loss_after[self.number, int(lost)])
+        return lost
+
+    def forget_data(self, packet: Any, _: int) -> None:
+        """Take a packet with data off the bytes of such packets."""
+        if has_data(packet):
+            self.record.data_bytes -= packet.bytes
+
+    def ask_for_mark(self, packet: Any, now_ps: int) -> None:
+        """Mark a packet that leaves if the queue discipline says so."""
+        if self.leave(packet, now_ps) == MARK:
+            self.mark(packet)
 
     def count_waiting(self, packet: Any, now_ps: int) -> None:
         """Count in the histograms how long a packet waited that has been sent."""
         if now_ps > self.setup.warm_up_ps:
             flow = self.network.flows[self.network.subs[packet.sub].flow]
-            waited_ps = now_ps - packet.enqueue_ps - self.link_time_ps(packet.bytes)
+            waited_ps = now_ps - packet.enqueue_ps - self.link_time_ps[packet.bytes]
             count_leaving(self.network.queue_counts, self.record, packet, flow.short, waited_ps)
 
     def taken(self, now_ps: int) -> Any:
@@ -191,12 +242,13 @@ class Port:
 
     def decision(self, packet: Any, now_ps: int) -> int:
         """Return what the queue discipline decides."""
-        queue_packets, queue_bytes = self.record.queue_packets, self.record.queue_bytes
-        if queue_packets and not self.setup.count_in_service:
+        port = self.record
+        queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
+        if queue_packets and not self.counts_in_service:
             queue_packets -= 1
             queue_bytes -= self.in_service.bytes
         if self.admit is None:
-            return ACCEPT if has_room(self.record, packet, queue_packets, queue_bytes) else REFUSE
+            return ACCEPT if has_room(port, packet, queue_packets, queue_bytes) else REFUSE
         return int(self.admit(packet, queue_packets, queue_bytes, now_ps))
 
     def enqueue(self, packet: Any, now_ps: int) -> None:
@@ -207,13 +259,19 @@ class Port:
         if not port.up:
             return self.network.drop(packet, LINK_DOWN, self)
         decision = self.decision(packet, now_ps)
+        if decision != ACCEPT and not self.is_taken(packet, decision, now_ps):
+            return self.network.drop(packet, QUEUE_FULL, self)
+        if self.network.traces_packets:
+            self.network.trace_packet(ENQUEUED, 0, self, packet)
+        self.join(packet, now_ps)
+
+    def is_taken(self, packet: Any, decision: int, now_ps: int) -> bool:
+        """Do what the queue discipline decides if not to accept a packet; return whether that joins the queue."""
         while decision >= EVICT and self.makes_room(packet, decision, now_ps):
             decision = self.decision(packet, now_ps)
-        if decision in (REFUSE, EVICT, TRIM, TRIM_LAST):
-            return self.network.drop(packet, QUEUE_FULL, self)
         if decision == MARK:
             self.mark(packet)
-        return self.join(packet, now_ps)
+        return decision not in (REFUSE, EVICT, TRIM, TRIM_LAST)
 
     def mark(self, packet: Any) -> None:
         """Mark a packet."""
@@ -236,7 +294,7 @@ class Port:
             self.leave_queue(last)
             self.trim(last)
             if self.decision(last, now_ps) == ACCEPT:
-                self.rejoin(last, now_ps)
+                self.join(last, now_ps)
             else:
                 self.network.drop(last, QUEUE_FULL, self)
             return True
@@ -252,25 +310,17 @@ class Port:
         self.record.bytes_trimmed += packet.bytes - left_bytes
         packet.bytes = left_bytes
         packet.flags |= TRIMMED
-        if self.record.to_node < self.network.n_hosts:
+        if self.reaches_host:
             packet.entropy = NONE  # no other path leads around this port
         if self.network.traces_packets:
             self.network.trace_packet(CUT, 0, self, packet)
 
     def join(self, packet: Any, now_ps: int) -> None:
         """Let a packet join the queue, and send it if the port is free."""
-        if self.network.traces_packets:
-            self.network.trace_packet(ENQUEUED, 0, self, packet)
-        self.rejoin(packet, now_ps)
-
-    def rejoin(self, packet: Any, now_ps: int) -> None:
-        """Let a packet join the queue, for the first time or as what is left of it."""
-        port = self.record
-        if port.order == HEADERS_FIRST and has_data(packet):
-            port.data_bytes += packet.bytes
+        port, packet_bytes = self.record, packet.bytes
         packet.enqueue_ps = now_ps
         port.queue_packets += 1
-        port.queue_bytes += packet.bytes
+        port.queue_bytes += packet_bytes
         if port.queue_packets > port.max_queue_packets:
             port.max_queue_packets = port.queue_packets
         if port.queue_bytes > port.max_queue_bytes:
@@ -278,26 +328,27 @@ class Port:
         begin_ps = port.free_ps if port.free_ps > now_ps else now_ps
         if self.has_jitter:
             begin_ps = self.begin_ps(packet, port.packets_out + port.queue_packets - 1, begin_ps)
-        port.free_ps = begin_ps + self.link_time_ps(packet.bytes)
-        if port.free_ps > BACKLOG_PS:
+        port.free_ps = free_ps = begin_ps + self.link_time_ps[packet_bytes]
+        if free_ps > BACKLOG_PS:
             raise error_of(BACKLOG + self.number, self.setup)
-        if port.order != BY_ARRIVAL:
+        if not self.is_fifo:
             self.give_rank(packet, now_ps)
         if self.in_service is None:
             self.send(packet, now_ps)
-        elif port.order == BY_ARRIVAL:
+        elif self.is_fifo:
             self.waiting.append(packet)
         else:
             self.wait(packet)
 
     def give_rank(self, packet: Any, now_ps: int) -> None:
         """Say before which packets another one is sent."""
-        if self.record.order == BY_PRIORITY:
+        if self.is_ranked:
+            packet.rank = rank(self.network, self.number, packet.number, now_ps)
+        elif self.record.order == BY_PRIORITY:
             packet.rank = packet.priority
         elif self.record.order == HEADERS_FIRST:
             packet.rank = int(has_data(packet))
-        elif self.record.order == BY_RANK:
-            packet.rank = rank(self.network, self.number, packet.number, now_ps)
+            self.record.data_bytes += packet.bytes * packet.rank
 
     def drop_queued(self, packet: Any, reason: int) -> None:
         """Drop a packet that had joined the queue."""
@@ -308,11 +359,11 @@ class Port:
         """Take a packet that will not be sent as it is off the counters of the queue."""
         port = self.record
         count_sojourn(port, packet, self.env.now)
-        port.free_ps -= self.link_time_ps(packet.bytes)
+        port.free_ps -= self.link_time_ps[packet.bytes]
         port.queue_packets -= 1
         port.queue_bytes -= packet.bytes
-        if port.order == HEADERS_FIRST and has_data(packet):
-            port.data_bytes -= packet.bytes
+        if port.order == HEADERS_FIRST:
+            self.forget_data(packet, self.env.now)
 
     def fail(self) -> None:
         """Drop all that is not sent yet; what is on the wire arrives."""
@@ -320,7 +371,8 @@ class Port:
             return
         packet, self.in_service = self.in_service, None
         self.departure.callbacks = []  # the one that is due does nothing
-        self.departure = Repeated(self.env, DEPART, self.number, self.depart)
+        self.departure = Event(self.env, DEPART, self.number)
+        self.departure.callbacks.append(self.depart)
         self.drop_queued(packet, LINK_DOWN)
         while self.waiting:
             self.drop_queued(self.waiting.popleft(), LINK_DOWN)

@@ -98,12 +98,12 @@ def candidates_of(w: Any, first: int, count: int) -> Any:
 
 def route_first(w: Any, row: int, target: int) -> Any:
     """Return where the candidates of switch `row` for host `target` begin."""
-    return w.route_first[w.epoch][row][target]
+    return w.first_now[row][target]
 
 
 def route_count(w: Any, row: int, target: int) -> Any:
     """Return how many candidates there are."""
-    return w.route_count[w.epoch][row][target]
+    return w.count_now[row][target]
 
 
 def route_first_at(w: Any, epoch: int, row: int, target: int) -> Any:
