@@ -19,8 +19,9 @@ from capsim.engines.compiled.pointers import (
     route_at,
     sub_array,
 )
-from capsim.engines.hosts.callers import callers
+from capsim.engines.hosts.callers import caller_source, callers
 from capsim.records import NONE, PACKET, PORT, SUBFLOW
+from capsim.roles.hooks import HOOKS
 
 PACKET_BYTES, PORT_BYTES, SUBFLOW_BYTES = PACKET.itemsize, PORT.itemsize, SUBFLOW.itemsize
 
@@ -167,5 +168,6 @@ def _named(scope: dict[str, Any]) -> dict[str, Any]:
 
 _names = _named(vars(pointers)) | _named(globals()) | pointers.hook_at | {"int_at": pointers.int64_at}
 EVERY_PACKET = ("send", "on_data", "on_ack", "react", "choose", "admit")  # of most schemes
-hooks = {name: (inlined_kernel if name in EVERY_PACKET else kernel)(caller) for name, caller in callers(_names).items()}
+_callers = callers(_names, {name: caller_source(name) for name in HOOKS})
+hooks = {name: (inlined_kernel if name in EVERY_PACKET else kernel)(caller) for name, caller in _callers.items()}
 admit, take, leave, evict, rank = (hooks[name] for name in ("admit", "take", "leave", "evict", "rank"))

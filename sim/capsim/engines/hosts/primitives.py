@@ -9,7 +9,7 @@ names of its own (:mod:`capsim.engines.compiled.bind`).
 from operator import getitem
 from typing import Any
 
-from capsim.engines.hosts.callers import callers
+from capsim.engines.hosts.callers import caller_source, callers, in_python
 from capsim.roles.hooks import HOOKS, hooks_of
 from capsim.roles.own import OWN
 
@@ -19,16 +19,6 @@ packet_at = port_at = switch_at = flow_at = sub_at = stack_at = processor_at = c
 def whole(number: int) -> int:
     """Return a number that a record holds in 32 bits with 64: so the compiled engine has one version of a function."""
     return number
-
-
-def params_at(params: Any) -> Any:
-    """Return the parameters that a stack or the run has."""
-    return params
-
-
-def memory_at(table: Any, index: int, row_bytes: int, part: Any) -> Any:
-    """Return the own memory of one owner in row `index`; balancer and queue alone own their tables."""
-    return table[index][part]
 
 
 def paths_of(w: Any, leaf: int) -> Any:
@@ -41,29 +31,9 @@ def port_memory_of(w: Any) -> Any:
     return w.port_memory
 
 
-def units_of(w: Any) -> Any:
-    """Return the coding units."""
-    return w.units
-
-
 def segments_of(w: Any, sub: Any, part: Any) -> Any:
     """Return the own memory of a transport for the segments in flight of a subflow."""
     return w.segments(sub, part)
-
-
-def subs_of(w: Any) -> Any:
-    """Return all subflows."""
-    return w.subs
-
-
-def packets_of(w: Any) -> Any:
-    """Return all packets."""
-    return w.packets
-
-
-def ports_of(w: Any) -> Any:
-    """Return all ports."""
-    return w.ports
 
 
 def maps_of(w: Any) -> Any:
@@ -120,9 +90,9 @@ def queues_now(w: Any, first: int, count: int, now_ps: int) -> None:
     """Bring the queues of candidates up to date: here they always are."""
 
 
-def take_packet(w: Any) -> int:
+def take_packet(w: Any) -> Any:
     """Return the number of an unused packet; it has no label."""
-    return int(w.take_packet())
+    return w.take_packet()
 
 
 def free_packet(w: Any, number: int) -> None:
@@ -155,13 +125,9 @@ def arm_processor(w: Any, h: int) -> None:
     w.arm_processor(h)
 
 
-def new_subflow(w: Any, f: int) -> int:
+def new_subflow(w: Any, f: int) -> Any:
     """Return the number of a new subflow of flow `f`, with its own memory."""
-    return int(w.new_subflow(f))
-
-
-def _same(hook: Any) -> Any:
-    return hook
+    return w.new_subflow(f)
 
 
 def _maker(kind: Any) -> Any:
@@ -170,8 +136,9 @@ def _maker(kind: Any) -> Any:
     return lambda *parts: new(kind, parts)
 
 
-_names = globals() | {f"{name}_hook": _same for name in HOOKS} | {f"Own_{name}": _maker(OWN[name]) for name in HOOKS}
-_call = callers(_names, own="{holder}.blank_{name} or {made}")  # blank: of a component without fields of its own
+_names = globals() | {f"Own_{name}": _maker(OWN[name]) for name in HOOKS}
+_own = "{holder}.blank_{name} or {made}"  # blank: of a component without fields of its own
+_call = callers(_names, {name: in_python(caller_source(name, _own)) for name in HOOKS})
 open_, send, on_data, on_ack, on_timeout, on_receive_timer = (_call[name] for name in hooks_of("transport"))
 react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
 accept, combine, emit, collect, release = (_call[name] for name in hooks_of("layer")[:5])
