@@ -1,6 +1,7 @@
 """Losses in runs: each packet's fate by hand, the law of the runs, and that a run of one's own length is no burst."""
 
 from dataclasses import replace
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,13 @@ MSS = 1460
 LEFT_RIGHT = "left>right"
 
 
-def datagrams(packets: int, *, prob: float, burst: float | None, down: bool = False, **options: Any) -> Setup:
+def datagrams(
+    packets: int, *, prob: float, burst: float | None, burst_s: float | None = None, down: bool = False, **options: Any
+) -> Setup:
     """Return packets that cross one lossy link after another, none of which is sent again."""
     outage = {"down_s": 400e-6, "up_s": 900e-6} if down else {}
-    link = LinkChange(between=("left", "right"), one_way=True, loss_prob=prob, loss_burst_packets=burst, **outage)
+    runs: dict[str, Any] = {"loss_prob": prob, "loss_burst_packets": burst, "loss_burst_s": burst_s}
+    link = LinkChange(between=("left", "right"), one_way=True, **runs, **outage)
     kind = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=1e-6, links=(link,))
     return setup_of(
         kind, flow_list([(0, 1, packets * MSS, 0.0)]), "cbr", transport={"rate_bps": 900_000_000}, **options
@@ -53,14 +57,15 @@ def fates(raw: RawRecords, port: int) -> list[bool]:
 
 
 def busy(name: str, fabrics: Any = BUSY, **options: Any) -> Setup:
-    """Return a busy leaf-spine whose links all lose packets in runs of 4, but for one where losses are independent."""
+    """Return a busy leaf-spine whose links lose packets in runs of 4, but for one in runs of 5 us and one without."""
     kind, flows = fabrics["leaf-spine"]
+    timed = LinkChange(between=("leaf1", "spine1"), loss_prob=0.1, loss_burst_s=5e-6)
     alone = LinkChange(between=("leaf0", "spine1"), loss_prob=0.2, loss_burst_packets=1.25)
     lossy = LeafSpine(
         **{key: getattr(kind, key) for key in ("leaves", "hosts_per_leaf", "spines", "delay_s", "buffer_packets")},
         loss_prob=0.03,
         loss_burst_packets=4.0,
-        links=(alone, *options.pop("links", ())),
+        links=(alone, timed, *options.pop("links", ())),
     )
     return setup_of(lossy, flows, name, **options)
 
@@ -70,7 +75,7 @@ def test_the_fate_of_each_packet_by_hand(monkeypatch: pytest.MonkeyPatch) -> Non
     numbers = [0.25, 0.14, 0.13, 0.59, 0.6, 0.2, 0.1, 0.599, 0.0, 0.61, 0.134, 0.133, 0.9]
     lost = [False, False, True, True, False, False, True, True, True, False, False, True, False]
     setup = datagrams(len(numbers), prob=0.25, burst=2.5)
-    monkeypatch.setattr("capsim.engines.reference.uniform", lambda stream, count: numbers[count - 1])
+    monkeypatch.setattr("capsim.engines.reference_ports.uniform", lambda stream, count: numbers[count - 1])
     port = setup.fabric.port_names.index(LEFT_RIGHT)
     assert fates(run(setup, engine="reference"), port) == lost
 
@@ -78,7 +83,7 @@ def test_the_fate_of_each_packet_by_hand(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(("first", "lost"), [(0.249, True), (0.25, False)])
 def test_the_first_packet_is_lost_as_often_as_all(first: float, lost: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = datagrams(1, prob=0.25, burst=2.5)
-    monkeypatch.setattr("capsim.engines.reference.uniform", lambda stream, count: first)
+    monkeypatch.setattr("capsim.engines.reference_ports.uniform", lambda stream, count: first)
     assert fates(run(setup, engine="reference"), setup.fabric.port_names.index(LEFT_RIGHT)) == [lost]
 
 
@@ -95,6 +100,46 @@ def test_a_run_of_losses_goes_on_with_the_next_packet_however_late(engine: str, 
         threshold = 0.8 if found[-1] else 0.05
     assert fates(raw, port) == found
     assert len(found) < 400 if down else len(found) == 400
+
+
+@pytest.mark.parametrize("down", [False, True])
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_a_run_that_lasts_a_time_ends_also_when_no_packet_comes(engine: str, down: bool) -> None:
+    """By the times of arrival at the far end: p = 0.2 and runs of 40 us are forgotten with 32 us."""
+    setup = datagrams(400, prob=0.2, burst=None, burst_s=40e-6, down=down)
+    port = setup.fabric.port_names.index(LEFT_RIGHT)
+    raw = run(setup, engine=engine)
+    ends = (raw.trace["what"] == ARRIVED) | (raw.trace["reason"] == CORRUPTED)
+    times_ps = raw.trace["time_ps"][ends & (raw.trace["port"] == port)].tolist()
+    found, chance = [], 0.2
+    for number, (now_ps, next_ps) in enumerate(zip(times_ps, [*times_ps[1:], 0], strict=True), start=1):
+        found.append(uniform(int(initial_state(setup).ports["stream"][port]), number) < chance)
+        chance = 0.2 + (found[-1] - 0.2) * exp((now_ps - next_ps) / 32e6)
+    assert fates(raw, port) == found
+    assert 20 < sum(found) < len(found)
+    assert not down or np.diff(times_ps).max() > 4e8
+
+
+def test_runs_that_last_a_time_have_the_share_and_the_time_asked_for() -> None:
+    """At 13.3 us between packets, runs of 60 us: those behind lost ones and others, each test errs once in 1000."""
+    prob, burst_s, apart_s = 0.1, 60e-6, 1460 * 8 / 0.9e9
+    setup = datagrams(60_000, prob=prob, burst=None, burst_s=burst_s, end_ps=10**13)
+    lost = np.array(fates(run(setup), setup.fabric.port_names.index(LEFT_RIGHT)))
+    kept = np.exp(-apart_s / ((1 - prob) * burst_s))
+    for before, chance in ((True, prob + (1 - prob) * kept), (False, prob * (1 - kept))):
+        behind = lost[1:][lost[:-1] == before][:2000]
+        assert stats.binomtest(int(behind.sum()), len(behind), chance).pvalue > 1e-3
+    error = np.sqrt(prob * (1 - prob) * (1 + kept) / (1 - kept) / len(lost))
+    assert abs(lost.mean() - prob) < 3.29 * error
+
+
+def test_runs_that_are_over_before_the_next_packet_change_nothing() -> None:
+    flows = BUSY["dumbbell"][1]
+    plain, runs = (
+        setup_of(Dumbbell(hosts_per_side=3, loss_prob=0.03, loss_burst_s=burst_s), flows, "sack")
+        for burst_s in (None, 1e-12)
+    )
+    assert differing(run(plain), run(runs)) == []
 
 
 @pytest.mark.parametrize(("prob", "burst"), [(0.02, 3.0), (0.2, 5.0), (0.5, 20.0)])
@@ -174,7 +219,8 @@ def test_asking_what_a_packet_is_worth_does_not_move_a_run_of_losses(name: str) 
 def test_the_same_packets_of_a_link_are_lost_whatever_the_scheme() -> None:
     setups = [busy(name) for name in ("ecmp", "rps")]
     runs, compared = [run(setup) for setup in setups], 0
-    for port in range(setups[0].fabric.n_ports):
+    timed = setups[0].fabric.loss_memory_ps > 0  # there it depends on when a packet comes
+    for port in np.flatnonzero(~timed).tolist():
         ours, theirs = (fates(raw, port) for raw in runs)
         count = min(len(ours), len(theirs))
         assert ours[:count] == theirs[:count]
@@ -213,7 +259,14 @@ def test_one_key_for_all_links_entries_that_differ_and_faults_that_are_drawn() -
         LinkChange(between=("host0", "leaf0"), loss_burst_packets=2.0),
     )
     faults = (DrawnFault(nodes="leaf1", one_way=True, share=1.0, loss_prob=0.2, loss_burst_packets=1.25),)
-    shape = {"leaves": 2, "hosts_per_leaf": 2, "spines": 2, "loss_prob": 0.01, "links": links, "faults": faults}
+    shape: dict[str, Any] = {
+        "leaves": 2,
+        "hosts_per_leaf": 2,
+        "spines": 2,
+        "loss_prob": 0.01,
+        "links": links,
+        "faults": faults,
+    }
     fabric = LeafSpine(loss_burst_packets=4.0, **shape).build()
     found = dict(zip(fabric.port_names, fabric.loss_correlation.tolist(), strict=True))
     assert found["leaf0>spine1"] == found["spine1>leaf0"] == pytest.approx(1 - 1 / (0.5 * 4))
@@ -221,6 +274,12 @@ def test_one_key_for_all_links_entries_that_differ_and_faults_that_are_drawn() -
     assert found["host1>leaf0"] == pytest.approx(1 - 1 / (0.99 * 4))
     assert found["leaf1>spine0"] == found["leaf1>host2"] == 0
     assert found["spine0>leaf1"] == pytest.approx(1 - 1 / (0.99 * 4))
+    timed = LinkChange(between=("host1", "leaf0"), loss_burst_s=1e-6)  # in place of the runs in packets
+    fabric = LeafSpine(loss_burst_packets=4.0, **shape | {"links": (*links, timed)}).build()
+    memory_ps = dict(zip(fabric.port_names, fabric.loss_memory_ps.tolist(), strict=True))
+    assert {name for name, value in memory_ps.items() if value} == {"host1>leaf0", "leaf0>host1"}
+    assert memory_ps["host1>leaf0"] == pytest.approx(0.99e6)
+    assert dict(zip(fabric.port_names, fabric.loss_correlation.tolist(), strict=True))["host1>leaf0"] == 0
     assert (LEAF_SPINE.build().loss_correlation == 0).all()
 
 
@@ -244,6 +303,11 @@ def test_runs_shorter_than_those_of_independent_losses_are_refused(prob: float, 
         f"fabric: loss_burst_packets = {burst:g} of left>right, but losses of probability {prob:g} come in runs of at "
         f"least {least}: give that or more, or leave it out for independent losses"
     )
+
+
+def test_runs_are_counted_in_packets_or_in_time() -> None:
+    with pytest.raises(ParameterError, match=r"^fabric: loss_burst_packets and loss_burst_s exclude each other"):
+        Dumbbell(hosts_per_side=1, loss_prob=0.1, loss_burst_packets=2.0, loss_burst_s=1e-6).build()
 
 
 @pytest.mark.parametrize("value", [0.5, -1, float("nan"), 1e10, "long"])

@@ -11,7 +11,7 @@ from capsim import Batch, LeafSpine, ParameterError, Queue, Scenario, records, s
 from capsim.engines.compiled import pointers
 from capsim.engines.compiled.jit import FLAGS
 
-READERS = {"PORT": "port_at", "SWITCH": "switch_at", "FLOW": "flow_at"}
+READERS = {"PORT": "port_at", "LOSS": "loss_at", "SWITCH": "switch_at", "FLOW": "flow_at"}
 FIELDS = [(READERS[table], field) for table, fields in records.CONSTANT.items() for field in fields]
 FIELDS += [("world_at", "ports"), ("world_at", "end_ps"), ("stack_at", "send"), ("route_at", "count")]
 

@@ -90,7 +90,7 @@ def initial_state(setup: Setup) -> State:
         packets=np.zeros(0, records.PACKET),
         ports=_ports(setup),
         switches=_switches(setup),
-        loss_after=fabric.loss_after,
+        losses=_losses(fabric),
         processors=_processors(setup, len(flows) * most_subflows(stacks)),
         stages_of_flow=most_subflows(stacks),
         flows=flows,
@@ -169,6 +169,13 @@ def _ports(setup: Setup) -> Table:
     number = {layer: index for index, layer in enumerate(fabric.layers)}
     ports["layer"] = [number[layer] for layer in fabric.port_layers]
     return ports
+
+
+def _losses(fabric: Fabric) -> Table:
+    losses = np.zeros(fabric.n_ports, records.LOSS)
+    losses["behind_arrived"], losses["behind_lost"] = fabric.loss_after.T
+    losses["memory_ps"], losses["last"] = fabric.loss_memory_ps, fabric.loss_prob
+    return losses
 
 
 def _switches(setup: Setup) -> Table:

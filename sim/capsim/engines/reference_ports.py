@@ -18,6 +18,7 @@ from capsim.engines.hosts import switches
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.primitives import rank
 from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn, has_data
+from capsim.engines.losses import loss_chance, note_fate
 from capsim.records import (
     ARRIVED,
     BY_ARRIVAL,
@@ -168,7 +169,7 @@ class Port:
         """Give the packet that has crossed the link to the host or switch at the far end."""
         network, port, packet, now_ps = self.network, self.record, self.on_wire.popleft(), self.env.now
         port.packets_arrived += 1
-        if port.loss_prob > 0 and self.is_lost():
+        if port.loss_prob > 0 and self.is_lost(now_ps):
             network.lose(packet, self)
             return
         if network.traces_packets:
@@ -180,11 +181,11 @@ class Port:
         if network.fault:
             raise error_of(network.fault, self.setup, path=network.refused_path, count=network.refused_of)
 
-    def is_lost(self) -> bool:
+    def is_lost(self, now_ps: int) -> bool:
         """Return whether the packet that has crossed the link is lost; the next one is lost more often if it is."""
-        port = self.record
-        lost = uniform(port.stream, port.packets_arrived) < port.loss_prob
-        port.loss_prob = float(self.network.state.loss_after[self.number, int(lost)])
+        port, loss = self.record, self.network.losses[self.number]
+        lost = uniform(port.stream, port.packets_arrived) < loss_chance(port, loss, now_ps)
+        note_fate(port, loss, lost, now_ps)
         return lost
 
     def forget_data(self, packet: Any, _: int) -> None:

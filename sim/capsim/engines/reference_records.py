@@ -153,7 +153,7 @@ class Records:
         self.flows = self._objects(state.flows)
         self.switches = self._objects(state.switches)
         self.processors = self._objects(state.processors)
-        self.ports = self._objects(state.ports)
+        self.ports, self.losses = self._objects(state.ports), self._objects(state.losses)
         self.counters = self._objects(state.counters)
         self.counts = self.counters[0]
         self.subs: list[Any] = []

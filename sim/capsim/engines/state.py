@@ -169,7 +169,7 @@ class State:
     setup: Setup
     packets: Table
     ports: Table
-    loss_after: Table  # (ports, 2): PORT.loss_prob behind a packet that arrived, and behind one that was lost
+    losses: Table  # of ports
     switches: Table
     processors: Table  # of hosts, and stages of subflows; none where coding takes no time and flows have no jitter
     stages_of_flow: int

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Meta
 
 from capsim.base import bounds
-from capsim.base.bounds import BufferBytes, BufferPackets, Time
+from capsim.base.bounds import BufferBytes, BufferPackets, Period, Time
 from capsim.base.structs import checked_struct
 from capsim.fabric.faults import DrawnFault, draw_faults
 from capsim.fabric.topology import Fabric
@@ -47,6 +47,8 @@ class FabricKind(
         Share of packets that are lost on a link, for each link; `links` may differ.
     loss_burst_packets : float, optional
         Mean length of a run of losses in packets, for each link that loses any; independent losses when left out.
+    loss_burst_s : float, optional
+        The same as a time, in seconds (:class:`LinkChange`): one of the two.
     reroute_s : float
         How long after a failure or return the routes follow, in seconds.
     links : tuple of LinkChange
@@ -61,6 +63,7 @@ class FabricKind(
     host_buffer_bytes: BufferBytes | None = None
     loss_prob: Annotated[float, bounds.LOSS_PROB.meta] = 0.0
     loss_burst_packets: Annotated[float, bounds.LOSS_BURST.meta] | None = None
+    loss_burst_s: Period | None = None
     reroute_s: Time = 0.0
     links: Annotated[tuple[LinkChange, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
     faults: Annotated[tuple[DrawnFault, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
@@ -118,6 +121,7 @@ def _built(kind: FabricKind, seed: int) -> Fabric:
         reroute_s=kind.reroute_s,
         loss_prob=kind.loss_prob,
         loss_burst_packets=kind.loss_burst_packets,
+        loss_burst_s=kind.loss_burst_s,
         drawn=names,
     )
     for part in (fabric, fabric.routes, *fabric.epochs, *(epoch.routes for epoch in fabric.epochs)):

@@ -126,6 +126,7 @@ class Fabric:
     buffer_bytes: Int64
     loss_prob: Floats  # of packets that cross the link
     loss_correlation: Floats  # between a packet and the next one of the link; 0 = independent
+    loss_memory_ps: Floats  # where runs of losses last a time: how fast that is forgotten; 0 = counted in packets
     host_port: Int32  # over hosts: the NIC
     switch_tier: Int32  # over switches: 0 = leaf or edge, 1 = spine or aggregation, 2 = core
     leaf_of_host: Int32  # over hosts: row of the switch it is attached to

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from capsim.base.bounds import HOPS, LOSS_BURST, LOSS_PROB, PARALLEL, BufferBytes, BufferPackets, Rate, Time
-from capsim.base.clock import to_ps
+from capsim.base.bounds import HOPS, LOSS_BURST, LOSS_PROB, PARALLEL, BufferBytes, BufferPackets, Period, Rate, Time
+from capsim.base.clock import PS_PER_S, to_ps
 from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric, Floats, Int32, Routes
 from capsmodel.checks import ParameterError, require
 
@@ -108,11 +108,15 @@ class LinkValues(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         New values, in bit/s, seconds, packets and bytes. Giving one buffer removes the other.
     loss_prob : float, optional
         Share of packets that are lost on the way to the far end, whatever they carry; independently of each other when
-        `loss_burst_packets` is left out.
+        `loss_burst_packets` and `loss_burst_s` are left out.
     loss_burst_packets : float, optional
         Mean length b of a run of losses in packets, at least 1 / (1 - p) for a share p. Behind a lost packet of the
         link the next is lost with probability 1 - 1/b, behind one that arrived with p / ((1 - p) b), however long it
         is between them (Gilbert 1960, all packets of a bad state being lost).
+    loss_burst_s : float, optional
+        Mean time d of a run of losses in place of their number, in seconds. A time t behind a packet that was lost the
+        next is lost with probability p + (1 - p) e, behind one that arrived with p (1 - e), where e is
+        exp(-t / ((1 - p) d)): a link that is not used leaves the bad state too. Giving one removes the other.
     down_s, up_s : float, optional
         Out of service from `down_s` until `up_s` (for ever when left out), in seconds.
     """
@@ -123,6 +127,7 @@ class LinkValues(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     buffer_bytes: BufferBytes | None = None
     loss_prob: Annotated[float, LOSS_PROB.meta] | None = None
     loss_burst_packets: Annotated[float, LOSS_BURST.meta] | None = None
+    loss_burst_s: Period | None = None
     down_s: Time | None = None
     up_s: Time | None = None
 
@@ -201,18 +206,20 @@ class Wiring:
         reroute_s: float = 0.0,
         loss_prob: float = 0.0,
         loss_burst_packets: float | None = None,
+        loss_burst_s: float | None = None,
         drawn: tuple[tuple[str, ...], ...] = (),
     ) -> Fabric:
         """Return the finished fabric with `changes` applied in their order.
 
-        Links lose packets by `loss_prob` and `loss_burst_packets` where no change says otherwise. `drawn` are the names
-        of what the faults of each entry have drawn.
+        Links lose packets by `loss_prob` and `loss_burst_packets` or `loss_burst_s` where no change says otherwise.
+        `drawn` are the names of what the faults of each entry have drawn.
         """
         names = (*self.hosts, *self.switches)
         number = {name: node for node, name in enumerate(names)}
         port_from = np.array([number[a] for a, _, _ in self.links], np.int32)
         port_to = np.array([number[b] for _, b, _ in self.links], np.int32)
-        columns = _Columns(self.links, loss_prob, loss_burst_packets)
+        columns = _Columns(self.links, loss_prob)
+        columns.apply(LinkValues(loss_burst_packets=loss_burst_packets, loss_burst_s=loss_burst_s), slice(None))
         outages: list[tuple[int, int, bool]] = []
         for change in changes:
             ports = _ports_of(change, self.links)
@@ -252,24 +259,27 @@ class Wiring:
 class _Columns:
     """The per-port numbers while changes are applied."""
 
-    def __init__(self, links: list[tuple[str, str, LinkKind]], loss_prob: float, burst: float | None) -> None:
+    def __init__(self, links: list[tuple[str, str, LinkKind]], loss_prob: float) -> None:
         kinds = [kind for _, _, kind in links]
         self.rate_bps = np.array([round(kind.rate_bps) for kind in kinds], np.int64)
         self.delay_ps = np.array([to_ps(kind.delay_s) for kind in kinds], np.int64)
         self.buffer_packets = np.array([kind.buffer_packets for kind in kinds], np.int64)
         self.buffer_bytes = np.array([kind.buffer_bytes for kind in kinds], np.int64)
         self.loss_prob = np.full(len(kinds), loss_prob)
-        self.loss_burst_packets = np.full(len(kinds), np.nan if burst is None else burst)
+        self.loss_burst_packets, self.loss_burst_s = np.full(len(kinds), np.nan), np.full(len(kinds), np.nan)
 
-    def apply(self, change: LinkChange, ports: list[int]) -> None:
+    def apply(self, change: LinkValues, ports: list[int] | slice) -> None:
         if change.rate_bps is not None:
             self.rate_bps[ports] = round(change.rate_bps)
         if change.delay_s is not None:
             self.delay_ps[ports] = to_ps(change.delay_s)
         if change.loss_prob is not None:
             self.loss_prob[ports] = change.loss_prob
-        if change.loss_burst_packets is not None:
-            self.loss_burst_packets[ports] = change.loss_burst_packets
+        if change.loss_burst_packets is not None or change.loss_burst_s is not None:
+            both = change.loss_burst_packets is not None and change.loss_burst_s is not None
+            require(not both, "fabric: loss_burst_packets and loss_burst_s exclude each other: leave one of them out")
+            self.loss_burst_packets[ports] = np.nan if change.loss_burst_packets is None else change.loss_burst_packets
+            self.loss_burst_s[ports] = np.nan if change.loss_burst_s is None else change.loss_burst_s
         if change.buffer_packets is not None or change.buffer_bytes is not None:
             self.buffer_packets[ports] = UNLIMITED if change.buffer_packets is None else change.buffer_packets
             self.buffer_bytes[ports] = UNLIMITED if change.buffer_bytes is None else change.buffer_bytes
@@ -277,8 +287,11 @@ class _Columns:
     def arrays(self, links: list[tuple[str, str, LinkKind]]) -> dict[str, Any]:
         """Return the columns as the fabric has them."""
         columns = vars(self).copy()
-        bursts = columns.pop("loss_burst_packets")
-        return columns | {"loss_correlation": _loss_correlation(self.loss_prob, bursts, links)}
+        bursts, bursts_s = columns.pop("loss_burst_packets"), columns.pop("loss_burst_s")
+        return columns | {
+            "loss_correlation": _loss_correlation(self.loss_prob, bursts, links),
+            "loss_memory_ps": np.nan_to_num(PS_PER_S * (1 - self.loss_prob) * bursts_s),
+        }
 
 
 def _loss_correlation(prob: Floats, bursts: Floats, links: list[tuple[str, str, LinkKind]]) -> Floats:

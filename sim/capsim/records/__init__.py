@@ -9,6 +9,7 @@ Record         One per                                                          
 ============== ====================================================================== ===============
 ``PACKET``     packet in the network (a pool; a number is the packet's index in it)   `packets`
 ``PORT``       directed link: queue, serialiser, propagation delay, counters          `network`
+``LOSS``       directed link: how its losses come in runs                             `network`
 ``SWITCH``     switch                                                                 `network`
 ``PROCESSOR``  end host, in runs where coding takes time                              `network`
 ``FLOW``       transfer that the application asked for: one stream of data segments   `flows`
@@ -38,6 +39,7 @@ CONSTANT = {
         *("delay_ps", "byte_ps", "rate_bps", "limit_packets", "limit_bytes", "from_node", "to_node", "of_host"),
         *("order", "layer", "stream"),
     ),
+    "LOSS": ("behind_arrived", "behind_lost", "memory_ps"),
     "SWITCH": ("salt", "stream", "id", "tier"),
     "FLOW": (
         *("src", "dst", "stack", "short", "known_short", "shared", "tag", "n_paths", "distance", "path", "path_back"),

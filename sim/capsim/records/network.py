@@ -40,7 +40,7 @@ PORT = np.dtype(
         ("wait_tail", "i4"),
         ("of_host", "i2"),  # 1: the NIC of a host, 0: a port of a switch
         ("order", "i2"),  # BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST
-        ("loss_prob", "f8"),  # of the next packet to cross the link; where losses come in runs, the last one decides
+        ("loss_prob", "f8"),  # of the next packet to cross the link, decided by the last one where runs count packets
         # -- less often
         ("rate_bps", "i8"),
         ("packets_dropped", "i4"),
@@ -53,6 +53,18 @@ PORT = np.dtype(
         ("stream", "i8"),  # key of the uniform numbers that decide which
         ("layer", "i4"),
         ("from_node", "i4"),  # four cache lines
+    ],
+    align=True,
+)
+
+# How losses of a link come in runs (capsim.engines.losses)
+LOSS = np.dtype(
+    [
+        ("behind_arrived", "f8"),  # counted in packets: PORT.loss_prob behind one that arrived
+        ("behind_lost", "f8"),  # and behind one that was lost
+        ("memory_ps", "f8"),  # in time: after so long the last packet says little of the next; 0: counted in packets
+        ("last", "f8"),  # 1: the last packet was lost, 0: it arrived; the share of all before the first
+        ("last_ps", "i8"),
     ],
     align=True,
 )

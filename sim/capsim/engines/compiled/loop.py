@@ -5,7 +5,7 @@ from typing import Any
 from capsim.base.randomness import MASK, uniform
 from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.compiled.bind import deliver, forward, start, wake
-from capsim.engines.compiled.jit import inlined_kernel, kernel
+from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.compiled.links import depart, fail, leave_wire
 from capsim.engines.compiled.order.agenda import first_arrival, first_port
 from capsim.engines.compiled.order.ordered import next_scheduled, port_of_next, take_next
@@ -14,9 +14,9 @@ from capsim.engines.compiled.packets import lose, write_trace
 from capsim.engines.compiled.pointers import (
     byte_at,
     counters_at,
-    float_at,
     flow_at,
     int64_at,
+    loss_at,
     node_at,
     packet_at,
     port_at,
@@ -27,11 +27,16 @@ from capsim.engines.compiled.sampling import probe
 from capsim.engines.events import ARRIVE, DEPART, END, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
 from capsim.engines.hosts.handlers import MANAGE, RECEIVE_WAKE, SEND_WAKE, WORK
 from capsim.engines.hosts.queue_counts import has_data
+from capsim.engines.losses import loss_chance, note_fate
 from capsim.engines.state import TRACE_PACKETS
 from capsim.records import ARRIVED, NONE
 
 # Why the loop returns
 DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT, ASK = range(11)
+
+
+inline_into_hooks(loss_chance)
+inline_into_hooks(note_fate)
 
 
 @kernel
@@ -116,17 +121,19 @@ def next_event(w: Any, rare_ps: int) -> tuple[int, int]:
 
 
 @inlined_kernel
-def is_lost(port: Any, number: int) -> bool:
-    """Return whether packet `number` to cross a link, counted from 1, is lost."""
-    return port.loss_prob > 0.0 and uniform(port.stream, number) < port.loss_prob
+def is_lost(w: Any, p: int, number: int, now_ps: int) -> bool:
+    """Return whether packet `number` to cross the link of port `p`, counted from 1, is lost."""
+    port = port_at(w.ports, p)
+    return uniform(port.stream, number) < loss_chance(port, loss_at(w.losses, p), now_ps)
 
 
 @inlined_kernel
-def lost_on_link(w: Any, p: int, port: Any) -> bool:
+def lost_on_link(w: Any, p: int, port: Any, now_ps: int) -> bool:
     """Return whether the packet that has just crossed a link is lost; the next one is lost more often if it is."""
-    lost = is_lost(port, port.packets_arrived)
-    if port.loss_prob > 0.0:
-        port.loss_prob = float_at(w.loss_after, 2 * p + lost)
+    if port.loss_prob == 0.0:
+        return False
+    lost = is_lost(w, p, port.packets_arrived, now_ps)
+    note_fate(port, loss_at(w.losses, p), lost, now_ps)
     return lost
 
 
@@ -137,14 +144,15 @@ def arriving_port(w: Any) -> int:
 
 
 @kernel
-def asks(w: Any) -> bool:
+def asks(w: Any, now_ps: int) -> bool:
     """Return whether Python has to compute first what the packet that arrives now is worth to its receiver."""
     if w.payload == ANSWERED:
         w.payload = CARRIED
         return False
-    port = port_at(w.ports, port_of_next(w) if w.ordered else first_port(w))
+    p = port_of_next(w) if w.ordered else first_port(w)
+    port = port_at(w.ports, p)
     packet = packet_at(w.packets, port.head)
-    if port.to_node >= w.n_hosts or is_lost(port, port.packets_arrived + 1):
+    if port.to_node >= w.n_hosts or (port.loss_prob > 0.0 and is_lost(w, p, port.packets_arrived + 1, now_ps)):
         return False
     w.asked = port.head
     return has_data(packet)
@@ -156,7 +164,7 @@ def arrive(w: Any, now_ps: int) -> None:
     p = arriving_port(w)
     port = port_at(w.ports, p)
     number = leave_wire(w, p, port, now_ps)
-    if lost_on_link(w, p, port):
+    if lost_on_link(w, p, port, now_ps):
         lose(w, p, number, now_ps)
         return
     if w.trace_level == TRACE_PACKETS:
@@ -243,7 +251,7 @@ def loop(world: int, max_events: int) -> int:
         if kind == END:
             counters.now_ps = now_ps
             return DONE
-        if w.payload and kind == ARRIVE and asks(w):
+        if w.payload and kind == ARRIVE and asks(w, now_ps):
             return ASK
         if kind > ARRIVE:
             low = subflow_shortage(w)

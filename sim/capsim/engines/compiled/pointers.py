@@ -97,7 +97,7 @@ NUMBERS = (
 ARRAYS = (
     "packets",
     "ports",
-    "loss_after",
+    "losses",
     "switches",
     "processors",
     "flows",
@@ -328,7 +328,7 @@ packet_at, port_at, switch_at, processor_at, sub_at, flow_at, trace_at, probe_at
     )
 )
 world_at, stack_at, route_at = map(_reader, (world_type, stack_type, route_type))
-wait_at = _reader(record_type(records.WAIT))
+wait_at, loss_at = _reader(record_type(records.WAIT)), _reader(record_type(records.LOSS))
 node_at, entry_at, scheduled_at = map(_reader, (node_type, entry_type, record_type(SCHEDULED)))
 int16_at, int32_at, int64_at, byte_at = (
     _number_reader(types.int16, 2),
