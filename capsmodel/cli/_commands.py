@@ -139,7 +139,7 @@ COMMANDS = (
     Command(
         "schemes",
         _SIMULATOR,
-        "catalogue:schemes",
+        "schemes:schemes",
         "List the schemes, or all parameters of one.",
         ("schemes", "schemes caps"),
     ),
