@@ -1,5 +1,6 @@
 """The command ``capsmodel``: outside the package, so that Ctrl-C is also heard while the package is imported."""
 
+import gc
 import sys
 
 
@@ -9,4 +10,7 @@ def main() -> None:
         from capsmodel.cli import main as run
     except KeyboardInterrupt:
         sys.exit(130)
-    run()
+    try:
+        run()
+    finally:
+        gc.freeze()  # the process ends: looking for garbage among all that was imported would take 0.1 s
