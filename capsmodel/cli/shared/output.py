@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from cyclopts import Group, Parameter
-from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from capsmodel._files import atomic_writer
 from capsmodel.checks import require
 from capsmodel.cli.shared.options import Flag
-from capsmodel.cli.shared.table import Column, Row, columns_of, laid_out, visible
+from capsmodel.cli.shared.table import Column, Row, columns_of, laid_out
 
 # Of a file or a pipe, which have no width: as wide as a terminal is when it opens. COLUMNS in the environment wins.
 _PIPE_COLUMNS = 80
@@ -62,7 +61,8 @@ class _LiteralConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return `text` with line ends as they are and other control characters as in a Python string."""
-        return super().render_str(visible(text), **options)
+        seen = "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
+        return super().render_str(seen, **options)
 
     def on_broken_pipe(self) -> None:
         """Leave it to the command line to end quietly."""
@@ -84,19 +84,24 @@ def say(*lines: str) -> None:
 
 
 def explain(*paragraphs: str, indent: int = 0) -> None:
-    """Print prose, wrapped between words, without the blanks that fill its lines."""
+    """Print prose, wrapped between words."""
     for paragraph in paragraphs:
-        target = console()
-        with target.capture() as captured:
-            target.print(Padding(target.render_str(paragraph), (0, 0, 0, indent), expand=False), soft_wrap=False)
-        for line in captured.get().splitlines() or [""]:
-            sys.stdout.write(f"{line.rstrip()}\n")
+        _show(Padding(console().render_str(paragraph), (0, 0, 0, indent), expand=False))
 
 
 def caution(*lines: str) -> None:
     """Print lines to standard error, as warnings are printed: they stay out of tables that are read by programs."""
     for line in lines:
         print(f"capsmodel: {line}", file=sys.stderr)
+
+
+def _show(shape: RenderableType) -> None:
+    """Print what has a width, without the blanks that fill its lines."""
+    target = console()
+    with target.capture() as captured:
+        target.print(shape, soft_wrap=False)
+    for line in captured.get().splitlines() or [""]:
+        sys.stdout.write(f"{line.rstrip()}\n")
 
 
 def print_table(
@@ -126,12 +131,9 @@ def print_table(
         sys.stdout.write(csv_text(rows))
     else:
         shown = columns_of(rows) if columns is None else columns
-        heads, lines = laid_out(rows, shown, width=console().width)
-        for line in [title] * bool(title) + heads:
-            console().print(line, style="bold")
-        if heads:
-            print((_RULE if _can_print(_RULE) else "-") * max(map(cell_len, (*heads, *lines))))
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        if title:
+            console().print(title, style="bold")
+        _show(laid_out(rows, shown, width=console().width))
 
 
 def _finite(value: Any) -> Any:
@@ -175,18 +177,17 @@ def write_whole(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-_RULE = "─"  # below heads
-_EIGHTHS = " ▁▂▃▄▅▆▇█"  # of a bar's last cell, from empty to full
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
 _ASCII_EIGHTHS = " ...:::##"
 
 
-def _can_print(signs: str) -> bool:
-    """Return whether standard output can show `signs`."""
+def _eighths() -> str:
+    """Return the signs of a bar's last cell from empty to full that standard output can show."""
     try:
-        signs.encode(sys.stdout.encoding or "ascii")
+        _EIGHTHS.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
-        return False
-    return True
+        return _ASCII_EIGHTHS
+    return _EIGHTHS
 
 
 def text_curve(values: Sequence[float], *, width: int = 64, height: int = 8) -> list[str]:
@@ -196,5 +197,5 @@ def text_curve(values: Sequence[float], *, width: int = 64, height: int = 8) -> 
     low, high = min(columns), max(columns)
     scale = (height * 8 - 1) / (high - low) if high > low else 0.0
     filled = [1 + round((value - low) * scale) for value in columns]
-    signs = _EIGHTHS if _can_print(_EIGHTHS) else _ASCII_EIGHTHS
+    signs = _eighths()
     return ["".join(signs[min(8, max(0, level - 8 * row))] for level in filled) for row in reversed(range(height))]

@@ -5,10 +5,11 @@ Where the columns do not fit side by side, texts are wrapped; where that is not 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
-from rich.cells import cell_len, chop_cells
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.table import Table
 
 from capsmodel.experiments.number_texts import number, with_error, with_interval
 
@@ -16,19 +17,6 @@ _GAP = 2
 _HEAD_COLUMNS = 11  # a head above numbers is wrapped from here on
 
 Row = Mapping[str, Any]
-
-
-def visible(text: str) -> str:
-    """Return `text` with what would steer the terminal shown as an escape, but for line ends.
-
-    Examples
-    --------
-    >>> visible("bold: " + chr(27) + "[1m") == "bold: " + repr(chr(27))[1:-1] + "[1m"
-    True
-    """
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
 
 
 @dataclass(frozen=True)
@@ -62,7 +50,7 @@ class Column:
         """Return the cell of a row."""
         value = row[self.key]
         if isinstance(value, bool) or not isinstance(value, int | float):
-            return visible(number(value))
+            return number(value)
         if self.error is not None:
             return with_error(value * self.factor, row[self.error] * self.factor)
         if self.ends is not None:
@@ -106,28 +94,6 @@ class _Laid:
         width = max(whole, head, min(_HEAD_COLUMNS, cell_len(column.head)))
         return cls(column.head, cells, numeric, width, max(head, whole if numeric else word))
 
-    def wrapped(self, text: str) -> list[str]:
-        """Return the lines of a text, broken within a word only where that is wider than the column."""
-        if cell_len(text) <= self.width and "\n" not in text:
-            return [text]
-        lines = []
-        for paragraph in text.split("\n"):
-            line = ""
-            for word in paragraph.split():
-                if line and cell_len(line) + 1 + cell_len(word) > self.width:
-                    lines.append(line)
-                    line = ""
-                *full, rest = chop_cells(word, self.width)
-                lines += full
-                line = f"{line} {rest}" if line else rest
-            lines.append(line)
-        return lines
-
-    def padded(self, line: str) -> str:
-        """Return a line with the blanks that fill the column."""
-        blanks = " " * (self.width - cell_len(line))
-        return blanks + line if self.numeric else line + blanks
-
 
 def _fitted(columns: Sequence[_Laid], width: int) -> bool:
     """Make the widest columns narrower until all fit into `width`; return whether they do."""
@@ -140,35 +106,29 @@ def _fitted(columns: Sequence[_Laid], width: int) -> bool:
     return True
 
 
-def laid_out(rows: Sequence[Row], columns: Sequence[Column], *, width: int) -> tuple[list[str], list[str]]:
-    """Return the lines of the heads and those of the rows, all of at most `width` columns.
-
-    Where that is too narrow for the columns, the rows are lists, which have no heads above them.
-    """
+def laid_out(rows: Sequence[Row], columns: Sequence[Column], *, width: int) -> Table:
+    """Return rows as a table of at most `width` columns, or as a list for each row where that is too narrow."""
     laid = [_Laid.of(column, rows) for column in columns]
     if not _fitted(laid, width):
-        return [], _listed(rows, columns, width)
-    heads = [column.wrapped(column.head)[::-1] for column in laid]  # all end in the same line
-    cells = zip(*(column.cells for column in laid), strict=True)
-    return _lines(heads, laid)[::-1], [line for row in cells for line in _row(row, laid)]
+        return _listed(rows, columns)
+    # The box has one of the columns between two cells.
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
+    for column in laid:
+        justify: Any = "right" if column.numeric else "left"
+        table.add_column(column.head, justify=justify, width=column.width, overflow="fold")
+    for cells in zip(*(column.cells for column in laid), strict=True):
+        table.add_row(*cells)
+    return table
 
 
-def _row(cells: Sequence[str], columns: Sequence[_Laid]) -> list[str]:
-    """Return the lines of a row."""
-    return _lines([column.wrapped(cell) for column, cell in zip(columns, cells, strict=True)], columns)
-
-
-def _lines(cells: Sequence[Sequence[str]], columns: Sequence[_Laid]) -> list[str]:
-    """Return the lines of cells side by side, each of which has lines itself."""
-    gap, lines = " " * _GAP, zip_longest(*cells, fillvalue="")
-    return [gap.join(map(_Laid.padded, columns, parts)).rstrip() for parts in lines]
-
-
-def _listed(rows: Sequence[Row], columns: Sequence[Column], width: int) -> list[str]:
+def _listed(rows: Sequence[Row], columns: Sequence[Column]) -> Table:
     """Return a line for each cell, its head before it, and an empty line between rows."""
-    lists = [[(column.head, column.text(row)) for column in columns] for row in rows]
-    head, text = (max((cell_len(cells[side]) for each in lists for cells in each), default=0) for side in (0, 1))
-    left = max(1, min(head, max(width // 2, width - text) - _GAP))  # half of the width, or what the texts leave
-    both = [_Laid("", [], False, side, 1) for side in (left, max(1, width - _GAP - left))]
-    lines = [[line for cells in each for line in _row(cells, both)] for each in lists]
-    return [line for position, each in enumerate(lines) for line in ([""] if position else []) + each]
+    table = Table.grid(padding=(0, _GAP, 0, 0))
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for position, row in enumerate(rows):
+        if position:
+            table.add_row()
+        for column in columns:
+            table.add_row(column.head, column.text(row))
+    return table
