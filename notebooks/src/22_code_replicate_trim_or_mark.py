@@ -6,7 +6,7 @@
 # notification), or repaired by a code. Here fifteen combinations get the same flows at 100 Gbit/s: a fat-tree of 128
 # hosts, and the same with long links between the pods and the core, as between two sites. The study is
 # `data/studies/beyond.toml`, its rows are in `data/results/beyond.csv`, and `capsmodel study
-# data/studies/beyond.toml` makes the first four of each case again, in some 10 minutes of processor time.
+# data/studies/beyond.toml` makes the first four of each case again, in some 15 minutes of processor time.
 #
 # The scheme that all are compared with, *mark: spray*, sends packets over all paths, has DCTCP's windows and finds
 # losses by time (RACK, RFC 8985). *Trim* has the same sender without marks; *receivers pull* is NDP (2017), and
@@ -43,7 +43,7 @@ print(f"{len(runs)} runs, {runs['scheme'].nunique()} schemes, {runs['case'].nuni
 
 def over_reference(case, scheme):
     """Return the time over that of the reference with the same flows: geometric mean over seeds, with 95% interval."""
-    found = runs[runs["case"] == case].pivot(index="seed", columns="scheme", values="time")
+    found = runs[runs["case"] == case].pivot(index="seed", columns="scheme", values="time").dropna(subset=[scheme])
     return paired_ratio(found[scheme], found[REFERENCE])
 
 
@@ -62,19 +62,24 @@ table = pd.Series({key: found.value for key, found in ratio.items()}).unstack().
 # case. Left of the grey line is faster. pFabric's timers are too short for links between sites, and it is left out
 # there.
 
-# %% mystnb={"image": {"alt": "ratios by scheme in five panels; trim, mark, learn paths is ahead in most"}}
+# %% mystnb={"image": {"alt": "ratios by scheme in six panels; trim, mark, learn paths is ahead in most"}}
 PANELS = {
     "links that lose nothing": ["permutation, 2 MB", "permutation, 16 MB", "permutation, 8-packet ports"],
-    "a link slow or down": ["one slow link", "one link fails"],
-    "many senders, mixtures": [
-        *("incast, 127 x 64 KB", "incast, 15 x 2 MB", "ring all-reduce", "all-to-all"),
-        *("web search, load 0.3", "web search, load 0.6"),
+    "a link slow or down": ["one slow link", "eight slow links", "one link fails"],
+    "incasts and collectives": [
+        *("incast, 127 x 64 KB", "incast, 15 x 2 MB"),
+        *("ring all-reduce", "ring all-reduce, three times", "all-to-all"),
+    ],
+    "web search": [
+        *("web search, load 0.3", "web search, load 0.6", "web search, load 0.8", "incasts beside web search"),
     ],
     "links that lose packets": ["loss 1e-5", "loss 1e-4", "loss 1e-3", "loss 1e-2", "loss 1e-3 in bursts of 8"],
-    "two sites": ["two sites", "two sites, loss 1e-4", "two sites, loss 1e-3"],
+    "two sites": [
+        *("two sites", "two sites, loss 1e-4", "two sites, loss 1e-3", "two sites 10 ms apart, loss 1e-3"),
+    ],
 }
 MARKS = "osD^vP"
-figure, axes = plt.subplots(1, 5, figsize=(15, 7.4), layout="constrained", sharey=True)
+figure, axes = plt.subplots(1, 6, figsize=(15, 7.4), layout="constrained", sharey=True)
 for panel, (title, cases) in zip(axes, PANELS.items(), strict=True):
     for number, case in enumerate(cases):
         shown = [name for name in SCHEMES if is_shown(case, name)]
@@ -86,7 +91,7 @@ for panel, (title, cases) in zip(axes, PANELS.items(), strict=True):
         panel.errorbar(middle, places, xerr=ends, label=case, **style)
     panel.axvline(1, color="0.6", linewidth=1)
     panel.set(xscale="log", title=title)
-    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_major_locator(LogLocator(subs=(1,) if title == "two sites" else (1, 2, 5)))
     panel.xaxis.set_major_formatter("{x:g}")
     panel.minorticks_off()
     panel.grid(axis="y", color="0.92")
@@ -99,17 +104,18 @@ plt.show()
 table.round(2).T
 
 # %% [markdown]
-# How well these ratios are known: a case has the first of 4, 8, 16, ... seeds with which each is known within 3%, and
-# 32 where that would take more than could be run; the width is half of the interval, of the scheme that is known worst
-# and of the one in the middle.
+# How well these ratios are known: a scheme gets 4, 8, 16, 32, 64, 96, 128, 192, ... seeds of a case until its ratio is
+# known within 3%; the width is half of the interval, of the scheme that is known worst and of the one in the middle.
 
 # %%
 half = pd.Series({key: np.sqrt(found.high / found.low) - 1 for key, found in ratio.items() if is_shown(*key)})
 half = half.drop(REFERENCE, level=1)
 by_case = half.groupby(level=0, sort=False)
+pairs = runs[runs["scheme"] != REFERENCE].groupby(["case", "scheme"]).size().groupby(level=0)
 known = pd.DataFrame(
     {
-        "seeds": runs.groupby("case")["seed"].nunique(),
+        "fewest pairs": pairs.min(),
+        "most": pairs.max(),
         "widest, %": 100 * by_case.max(),
         "of": by_case.idxmax().str[1],
         "middle, %": 100 * by_case.median(),
@@ -120,9 +126,9 @@ known.round(1)
 # %% [markdown]
 # * **A first window of one round trip halves the time of a ring.** A step of it has 31 packets for each host; who may
 #   send them at once takes half the time, whatever else the scheme does: NDP, the Ultra-Ethernet-like scheme, pFabric,
-#   and *mark: spray* itself with that window. Between sites, where it is the whole flow, it takes a tenth of the time
-#   or less. In permutations, whose flows are longer, that window is worth 4% at most, and where 127 hosts send to one
-#   it costs half as much again.
+#   and *mark: spray* itself with that window. Of three rings in turn, in which hosts get out of step, it takes 0.4.
+#   Between sites, where it is the whole flow, it takes a tenth of the time or less. In permutations, whose flows are
+#   longer, that window is worth 4% at most, and where 127 hosts send to one it costs half as much again.
 # * **Trimming alone is worth 2 to 15%** where links lose nothing, but for a few long flows to one receiver. In
 #   permutations it is worth 11 to 37% with pulls, and 25 to 44% with marks and learned paths. With ports of only 8
 #   packets both take at most 3% longer than with those of the profile, the reference 12%: trimming saves buffers.
@@ -131,23 +137,28 @@ known.round(1)
 #   With ports of 8 packets it takes three times as long, and with 127 senders to one a third longer. Where links lose
 #   one packet in a thousand it takes more than twice as long: the timer that finds these losses is that of deeper
 #   ports.
-# * **Delays add little to marks.** With windows by marks alone that scheme takes 0.95 to 1.04 times as long, but for a
+# * **Delays add little to marks.** With windows by marks alone that scheme takes 0.94 to 1.04 times as long, but for a
 #   loss of 1e-2, where it takes 1.1 times as long.
-# * **Where a link is slow or fails**, the Ultra-Ethernet-like scheme takes a third to four tenths of the time, and
-#   DCTCP with REPS 0.6 to 0.7: both learn. NDP, which does not, takes 0.44 beside a slow link, since its receivers pull
-#   what was trimmed there, and 0.87 where a link fails. Spraying alone is behind one path for each flow.
-# * **Marks on one path and copies take 1.04 to 1.75 times as long** where links are equal, flowlets that move up to 2.2
-#   times. Only in an incast is one of them ahead, by 9% at most.
+# * **Where a link is slow or fails**, the Ultra-Ethernet-like scheme takes a third to four tenths of the time, with
+#   eight slow links a sixth, and DCTCP with REPS 0.6 to 0.7: both learn. NDP, which does not, takes 0.44 beside one
+#   slow link and 0.27 beside eight, since its receivers pull what was trimmed there, and 0.87 where a link fails.
+#   Spraying alone is behind one path for each flow, which takes half of its time where eight links are slow.
+# * **Marks on one path and copies take up to 1.8 times as long** where links are equal, flowlets that move up to 2.2
+#   times. Only in an incast is one of them ahead, by 9% at most. In web search spraying needs marks: without them it
+#   takes 1.3 to 1.4 times as long.
 # * **Do not code against congestion, with one exception.** In web search blocks of 32 take 1.3 to 1.5 times as long,
 #   and CDCPS, which does not slow down, three times. In permutations, where the fabric has room for all repair
 #   packets, blocks take 0.8 of the time: what comes late is decoded from the rest, and no sender takes it for lost.
 # * **Code where links lose packets.** At a loss of 1e-3 blocks take 0.7 of the time. NDP takes 2.7 times as long: a
 #   packet that is lost whole leaves no header, so that its sender waits for a timer of 1 ms. The Ultra-Ethernet-like
 #   scheme has a timer of 0.1 ms and does not slow down for losses: it is ahead of all codes within a data centre. At
-#   1e-2 eight repair packets for 32 save next to nothing: each loss that is left still halves a window.
+#   1e-2 eight repair packets for 32 save next to nothing: each loss that is left still halves a window. Losses that
+#   come in bursts, each of them for the time of eight packets, change little, but CDCPS falls behind.
 # * **Between sites with losses of 1e-3**, codes take 0.2 to 0.4 of the reference's time. But there the first window is
 #   worth more than any code: with one of a round trip the reference itself takes 0.06, and pulls, which begin with one,
-#   0.1. That is how long links have to be used, and it takes an empty network.
+#   0.1. That is how long links have to be used, and it takes an empty network. The Ultra-Ethernet-like scheme begins
+#   with such a window too, but its timer is that of six full queues, which hold a round trip each: 0.12 s where sites
+#   are 10 ms apart. All flows have that timer, those within a pod too, and it takes 1.6 times as long as the reference.
 
 # %% [markdown]
 # ## 2. From which loss on a code is faster
@@ -246,9 +257,9 @@ print(point_name(point), "- the same id:", again.manifest["id"] == least["id"])
 #
 # Nothing about flow control of links (PFC), about schemes that need counters of switches (HPCC), or about more than
 # one job at a time. The Ultra-Ethernet-like scheme has no credits of receivers and no probes, and acknowledges each
-# packet. Flows are drawn at random 8 to 64 times, and the intervals say how much that matters; web search has 1000
-# flows. That the simulator agrees with the public htsim on such flows, within 2%, is shown in the documentation,
-# *capsim against htsim*.
+# packet. Flows are drawn at random as often as the table of section 1 says, and the intervals say how much that
+# matters; web search has 1000 flows. That the simulator agrees with the public htsim on such flows, within 2%, is shown
+# in the documentation, *capsim against htsim*.
 #
 # ## Exercises
 #
@@ -274,10 +285,12 @@ assert np.all(single < cm.coding_pays_from(512, k=32, r=8, packet_s=PACKET_S, re
 
 # %%
 # The text of this notebook, asserted.
-LOSSLESS, MIXED = PANELS["links that lose nothing"], PANELS["many senders, mixtures"]
+LOSSLESS, WEB = PANELS["links that lose nothing"], PANELS["web search"]
+MIXED = [*PANELS["incasts and collectives"], *WEB]
 FIRST = "mark: spray, first window of a round trip"
 UET, NDP, BLOCKS = "trim, mark, learn paths", "trim, receivers pull", "code: blocks of 32"
 assert table.loc["ring all-reduce", [FIRST, UET, NDP, "priority: pFabric"]].between(0.49, 0.51).all()
+assert table.loc["ring all-reduce, three times", [FIRST, UET, NDP, "priority: pFabric"]].between(0.35, 0.42).all()
 assert table.loc[PANELS["two sites"], FIRST].between(0.05, 0.1).all()
 assert 1.4 < table.loc["incast, 127 x 64 KB", FIRST] < 1.5
 assert table.loc[LOSSLESS, FIRST].between(0.96, 1.01).all()
@@ -289,7 +302,7 @@ assert 2.8 < over_trim["permutation, 8-packet ports"] < 3.2
 assert 1.28 < over_trim["incast, 127 x 64 KB"] < 1.38
 assert 2.2 < over_trim["loss 1e-3"] < 2.6
 by_marks = table[MARKS_ALONE] / table[UET]
-assert by_marks.drop("loss 1e-2").between(0.95, 1.04).all()
+assert by_marks.drop("loss 1e-2").between(0.94, 1.04).all()
 assert 1.05 < by_marks["loss 1e-2"] < 1.15
 alone = table.loc[[*LOSSLESS, *MIXED], "trim"].drop("incast, 15 x 2 MB")
 assert alone.between(0.85, 0.99).all()
@@ -301,26 +314,36 @@ assert longer[[UET, NDP]].between(1, 1.035).all()
 assert 1.11 < longer[REFERENCE] < 1.125
 assert (table.loc["permutation, 8-packet ports", [UET, NDP]] < table.loc["permutation, 2 MB", [UET, NDP]]).all()
 learned = table.loc[PANELS["a link slow or down"]]
-assert learned[UET].between(0.33, 0.42).all()
-assert np.allclose(learned[NDP], [0.44, 0.87], atol=0.005)
+assert learned[UET].drop("eight slow links").between(0.33, 0.42).all()
+assert 0.155 < learned.loc["eight slow links", UET] < 0.175
+assert np.allclose(learned[NDP], [0.44, 0.27, 0.87], atol=0.005)
+assert 0.45 < learned.loc["eight slow links", "mark: one path"] < 0.5
 assert learned["mark: learn paths"].between(0.6, 0.75).all()
 assert (learned["mark: one path"] < learned[["spray", REFERENCE]].min(axis=1)).all()
 behind = table.loc[[*LOSSLESS, *MIXED], ["mark: one path", "replicate"]]
 behind = behind.drop(["incast, 15 x 2 MB", "incast, 127 x 64 KB"])
-assert behind.stack().between(1.04, 1.75).all()
+assert behind.stack().between(0.95, 1.8).all()
 incasts = ["incast, 127 x 64 KB", "incast, 15 x 2 MB"]
-assert table.loc[[*LOSSLESS, *MIXED], "mark: flowlets move"].drop(incasts).between(1.04, 2.25).all()
+assert table.loc[[*LOSSLESS, *MIXED], "mark: flowlets move"].drop(incasts).between(0.95, 2.25).all()
 assert table.loc[incasts, ["mark: one path", "mark: flowlets move", "replicate"]].min(axis=None) > 0.91
-web = table.loc[["web search, load 0.3", "web search, load 0.6"]]
+web = table.loc[WEB]
 assert web[BLOCKS].between(1.3, 1.5).all()
 assert web["code: all flows"].between(2.9, 3.2).all()
+assert table.loc[WEB, "spray"].between(1.25, 1.4).all()
 assert table.loc[["permutation, 2 MB", "permutation, 8-packet ports"], BLOCKS].between(0.78, 0.82).all()
 assert 0.7 < table.loc["loss 1e-3", BLOCKS] < 0.75
 assert 2.5 < table.loc["loss 1e-3", NDP] < 2.8
 lossy = table.loc[PANELS["links that lose packets"]]
 assert (lossy[UET] < lossy[[BLOCKS, "code: all flows"]].min(axis=1)).all()
 assert 0.97 < table.loc["loss 1e-2", BLOCKS] < 1.03
-assert table.loc["two sites, loss 1e-3", [BLOCKS, "code: all flows"]].between(0.2, 0.45).all()
+in_bursts = (table.loc["loss 1e-3 in bursts of 8"] / table.loc["loss 1e-3"]).drop("code: all flows")
+assert in_bursts.between(0.85, 1.12).all()
+assert table.loc["loss 1e-3 in bursts of 8", "code: all flows"] > 1.3
+far_apart = "two sites 10 ms apart, loss 1e-3"
+assert table.loc[["two sites, loss 1e-3", far_apart], [BLOCKS, "code: all flows"]].stack().between(0.2, 0.45).all()
+assert 1.5 < table.loc[far_apart, UET] < 1.7
+of_far = design.described(next(p for p in design.points() if dict(p) == {"case": far_apart, "scheme": UET})).scenario
+assert round(of_far.params["transport"]["min_rto_s"], 2) == 0.12
 assert table.loc["two sites, loss 1e-3", FIRST] < 0.07
 assert 0.08 < table.loc["two sites, loss 1e-3", NDP] < 0.12
 in_rack = cm.coding_pays_from(512, k=32, r=8, packet_s=PACKET_S, repeat_s=[14e-6, 1e-3, 10e-3])
@@ -339,7 +362,7 @@ README = " ".join(Path("../README.md").read_text(encoding="utf-8").split())
 for case, scheme in (
     *(("permutation, 2 MB", name) for name in (UET, NDP, "trim", BLOCKS)),
     *((case, BLOCKS) for case in ("web search, load 0.6", "loss 1e-3")),
-    *((case, UET) for case in ("one slow link", "loss 1e-3")),
+    *((case, UET) for case in ("one slow link", "eight slow links", "loss 1e-3")),
     *((case, NDP) for case in ("one slow link", "loss 1e-3")),
 ):
     found = ratio[case, scheme]

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from capsim import load_scenario, load_study, simulate, with_settings
+from capsim.results.manifest import run_id, run_parameters
+from capsim.run.simulation import prepare
 from capsim.scenario.profile import sizes_of
 from capsim.study.campaign import Campaign, Group
 from capsim.study.samples import compared_columns
@@ -181,29 +183,48 @@ def todays_study(name="beyond"):
     return design, {tuple(dict(point).values()): point for point in design.points()}
 
 
-@pytest.mark.parametrize(("name", "counts"), [("beyond", {4, 8, 16, 32, 64, 128, 256, 512}), ("beyond_400g", {1})])
-def test_the_kept_rows_of_todays_schemes_are_those_of_their_study(name, counts):
-    """All points, with the same seeds in a case; the cheapest run of the scheme that hears of each packet, again."""
+# 4, 8, 16, 32, 64, 96, 128, 192, 256, ...
+SEEDS = {"beyond": {4, 8, 16, 32, *(2**j for j in range(6, 13)), *(3 * 2**j for j in range(5, 12))}, "beyond_400g": {1}}
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_the_kept_rows_of_todays_schemes_are_those_of_their_study(name):
+    """All points, the reference with the seeds of all others; all flows end; one run again."""
     design, points = todays_study(name)
     rows = pd.read_csv(data_path(f"results/{name}.csv"))
-    assert set(rows[["case", "scheme"]].itertuples(index=False, name=None)) == set(points)
-    for _, seeds in rows.groupby(["case", "scheme"])["seed"].agg(list).groupby("case"):
-        assert len(seeds.iloc[0]) in counts
-        assert all(sorted(one) == list(range(1, len(seeds.iloc[0]) + 1)) for one in seeds)
-    rows = rows[rows["scheme"] == "trim, mark, learn paths"]
-    least = rows.loc[rows["cpu_s"].idxmin()]
-    scenario = design.described(points[least["case"], least["scheme"]]).scenario
-    again = row_of(simulate(scenario.replace(seed=int(least["seed"]))))
-    assert again["id"] == least["id"]
+    seeds = rows.groupby(["case", "scheme"])["seed"].agg(sorted)
+    assert set(seeds.index) == set(points)
+    assert all(one == list(range(1, len(one) + 1)) and len(one) in SEEDS[name] for one in seeds)
+    counts = seeds.map(len).unstack()
+    assert counts["mark: spray"].equals(counts.max(axis=1))
+    assert rows["unfinished_flows"].max() == 0
+    of_scheme = rows[rows["scheme"] == "trim, mark, learn paths"]
+    least = of_scheme.loc[of_scheme["cpu_s"].idxmin()]
+    again = row_of(simulate(scenario_of(least, design, points)))
     kept = least.drop(["case", "scheme", "engine", "cpu_s", "id"]).astype(float)
     assert {name: again[name] for name in kept.index} == pytest.approx(dict(kept), rel=1e-12, nan_ok=True)
+
+
+def scenario_of(row, design, points):
+    """Return the scenario of a kept row."""
+    return design.described(points[row["case"], row["scheme"]]).scenario.replace(seed=int(row["seed"]))
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_the_ids_of_the_kept_rows_follow_from_their_scenarios(name):
+    """Of one run of each scheme in each third case: a parameter that a component gets later changes them."""
+    design, points = todays_study(name)
+    rows = pd.read_csv(data_path(f"results/{name}.csv")).drop_duplicates(["case", "scheme"], keep="last")
+    for _, row in rows[rows["case"].isin(rows["case"].unique()[::3])].iterrows():
+        scenario = scenario_of(row, design, points)
+        assert run_id(run_parameters(scenario, prepare(scenario).scheme)) == row["id"], (row["case"], row["scheme"])
 
 
 @pytest.mark.parametrize("name", ["beyond", "beyond_400g"])
 def test_a_first_window_of_a_round_trip_is_one(name):
     """In packets: between two sites another one than in the data centre."""
     design, points = todays_study(name)
-    for case in ("permutation, 2 MB", "two sites, loss 1e-3"):
+    for case in ("permutation, 2 MB", "two sites, loss 1e-3", "two sites 10 ms apart, loss 1e-3"):
         scenario = design.described(points[case, "mark: spray, first window of a round trip"]).scenario
         found = sizes_of(scenario.fabric.build(seed=1), 4150).bdp_packets
         assert scenario.params["transport"]["initial_window_packets"] == found
