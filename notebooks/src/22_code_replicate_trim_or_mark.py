@@ -5,7 +5,7 @@
 # by trimmed packets (a full port cuts a packet down to its header), prevented by marks (ECN, explicit congestion
 # notification), or repaired by a code. Here fifteen combinations get the same flows at 100 Gbit/s: a fat-tree of 128
 # hosts, and the same with long links between the pods and the core, as between two sites. The study is
-# `data/studies/beyond.toml`, its rows are in `data/results/beyond.csv`, and `capsmodel study
+# `data/studies/beyond.toml`, its rows are in `data/results/beyond.parquet`, and `capsmodel study
 # data/studies/beyond.toml` makes the first four of each case again, in some 15 minutes of processor time.
 #
 # The scheme that all are compared with, *mark: spray*, sends packets over all paths, has DCTCP's windows and finds
@@ -33,7 +33,7 @@ from capsim.study.points import point_name
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.intervals import paired_ratio
 
-runs = pd.read_csv(data_path("results/beyond.csv"))
+runs = pd.read_parquet(data_path("results/beyond.parquet"))
 REFERENCE = "mark: spray"
 SCHEMES = list(dict.fromkeys(runs["scheme"]))
 # Of collectives the time of the whole operation, of all others the mean completion time over that of a flow alone.
@@ -197,7 +197,7 @@ plt.show()
 # scheme gains more at 400 Gbit/s than at 100.
 
 # %% mystnb={"image": {"alt": "ratios at 400 over ratios at 100 Gbit/s; most of those below 1 are below the diagonal"}}
-fast = pd.read_csv(data_path("results/beyond_400g.csv"))
+fast = pd.read_parquet(data_path("results/beyond_400g.parquet"))
 fast["time"] = fast["mean_collective_s"].fillna(fast["mean_slowdown"])
 times = fast.pivot(index="case", columns="scheme", values="time")
 at_400 = times.div(times[REFERENCE], axis=0)
