@@ -140,7 +140,7 @@ def test_a_run_of_a_study_gives_the_kept_row_again(name):
     pd.testing.assert_frame_equal(again[measured], kept, check_exact=True, check_dtype=False)
 
 
-@pytest.mark.parametrize("name", ["caps-hybrid", "mmptcp-t2"])
+@pytest.mark.parametrize("name", ["caps-hybrid", "mmptcp-incast"])
 def test_a_price_is_guessed_before_the_first_run(name, tmp_path):
     """Within a factor of four of what runs took, at cheap and at dear points, with none of them there."""
     there, group = campaign(name), Group(TEXT, "paper")
