@@ -76,7 +76,7 @@ class Network(Records):
         event.at(time_ps, event.place if kind in (WORK, START) else 0)
 
     def tell(self, progress: Callable[[int], None]) -> None:
-        """Call `progress` with the time at every `PROGRESS_TRAVERSALS`th arrival."""
+        """Call `progress` with the time once in `PROGRESS_TRAVERSALS` arrivals."""
         arrivals = count(1)
 
         def note(_: simpy.Event) -> None:
