@@ -143,9 +143,9 @@ known.round(1)
 #   eight slow links a sixth, and DCTCP with REPS 0.6 to 0.7: both learn. NDP, which does not, takes 0.44 beside one
 #   slow link and 0.27 beside eight, since its receivers pull what was trimmed there, and 0.87 where a link fails.
 #   Spraying alone is behind one path for each flow, which takes half of its time where eight links are slow.
-# * **Marks on one path and copies take up to 1.8 times as long** where links are equal, flowlets that move up to 2.2
-#   times. Only in an incast is one of them ahead, by 9% at most. In web search spraying needs marks: without them it
-#   takes 1.3 to 1.4 times as long.
+# * **Marks on one path and copies take 1.04 to 1.8 times as long** where links are equal, flowlets that move up to 2.2
+#   times; in three rings in turn they take as long. Only in an incast is one of them ahead, by 9% at most. In web
+#   search spraying needs marks: without them it takes 1.3 to 1.4 times as long.
 # * **Do not code against congestion, with one exception.** In web search blocks of 32 take 1.3 to 1.5 times as long,
 #   and CDCPS, which does not slow down, three times. In permutations, where the fabric has room for all repair
 #   packets, blocks take 0.8 of the time: what comes late is decoded from the rest, and no sender takes it for lost.
@@ -321,10 +321,12 @@ assert 0.45 < learned.loc["eight slow links", "mark: one path"] < 0.5
 assert learned["mark: learn paths"].between(0.6, 0.75).all()
 assert (learned["mark: one path"] < learned[["spray", REFERENCE]].min(axis=1)).all()
 behind = table.loc[[*LOSSLESS, *MIXED], ["mark: one path", "replicate"]]
-behind = behind.drop(["incast, 15 x 2 MB", "incast, 127 x 64 KB"])
-assert behind.stack().between(0.95, 1.8).all()
-incasts = ["incast, 127 x 64 KB", "incast, 15 x 2 MB"]
-assert table.loc[[*LOSSLESS, *MIXED], "mark: flowlets move"].drop(incasts).between(0.95, 2.25).all()
+incasts, rings = ["incast, 127 x 64 KB", "incast, 15 x 2 MB"], "ring all-reduce, three times"
+assert behind.drop([*incasts, rings]).stack().between(1.04, 1.8).all()
+flowlets = table.loc[[*LOSSLESS, *MIXED], "mark: flowlets move"]
+assert flowlets.drop([*incasts, rings]).between(1.04, 2.25).all()
+assert np.allclose([*behind.loc[rings], flowlets[rings]], 1, atol=0.03)
+assert half.max() <= 0.03
 assert table.loc[incasts, ["mark: one path", "mark: flowlets move", "replicate"]].min(axis=None) > 0.91
 web = table.loc[WEB]
 assert web[BLOCKS].between(1.3, 1.5).all()

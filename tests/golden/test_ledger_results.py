@@ -5,6 +5,7 @@ comparison of all schemes is run again; `make ledger` adds those of figures and 
 """
 
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -237,3 +238,6 @@ def test_the_kept_words_are_on_the_claims_about_published_outputs():
     studies = [load_study(data_path(f"studies/{name}.toml")) for name in ("published", "published_rates")]
     assert list(found["id"]) == [claim for study in studies for claim in study.design.claims]
     assert found["word"].value_counts().to_dict() == {"agrees": 24, "differs": 4, "open": 9}
+    page = Path(__file__).parents[2].joinpath("docs", "capsim_against_htsim.md").read_text(encoding="utf-8")
+    for row in found.tail(3).itertuples():
+        assert f"| {row.ours:.2f} [{row.low:.2f}, {row.high:.2f}] | {row.word} |" in page

@@ -175,6 +175,9 @@ def test_runs_of_the_length_of_independent_losses_change_nothing(prob: float) ->
 def test_a_link_without_losses_has_no_runs_and_one_that_loses_all_no_end() -> None:
     """The largest values of the range: p = 0 loses nothing, and runs of 10^9 lose all or nothing."""
     assert run(datagrams(100, prob=0.0, burst=7.0)).ports["packets_lost"].sum() == 0
+    assert run(datagrams(100, prob=0.0, burst=None, burst_s=1e-3)).ports["packets_lost"].sum() == 0
+    assert run(datagrams(100, prob=1.0, burst=None, burst_s=1e-3)).ports["packets_lost"].sum() == 100
+    assert run(datagrams(200, prob=0.5, burst=None, burst_s=4000.0)).ports["packets_lost"].sum() in (0, 200)
     raw = run(datagrams(200, prob=0.5, burst=1e9))
     assert raw.ports["packets_lost"].sum() in (0, 200)
 
@@ -310,12 +313,16 @@ def test_runs_are_counted_in_packets_or_in_time() -> None:
         Dumbbell(hosts_per_side=1, loss_prob=0.1, loss_burst_packets=2.0, loss_burst_s=1e-6).build()
 
 
-@pytest.mark.parametrize("value", [0.5, -1, float("nan"), 1e10, "long"])
+WRONG = [("loss_burst_packets", value) for value in (0.5, -1, float("nan"), 1e10, "long")]
+WRONG += [("loss_burst_s", value) for value in (0, -1e-6, float("nan"), 1e10, "long")]
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG)
 @pytest.mark.parametrize("place", ["fabric", "links"])
-def test_a_length_that_is_none_is_refused(place: str, value: Any) -> None:
-    keys = {"loss_prob": 0.1, "loss_burst_packets": value}
+def test_a_length_that_is_none_is_refused(place: str, key: str, value: Any) -> None:
+    keys = {"loss_prob": 0.1, key: value}
     kind = {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 1, "spines": 1}
     fabric = kind | (keys if place == "fabric" else {"links": [{"between": ["*", "*"], **keys}]})
-    with pytest.raises(ParameterError, match=r"loss_burst_packets") as error:
+    with pytest.raises(ParameterError, match=key) as error:
         from_dict({"fabric": fabric, "traffic": [{"kind": "batch", "flow_bytes": 1}]})
     assert "\n" not in str(error.value)

@@ -40,7 +40,10 @@ PORT = np.dtype(
         ("wait_tail", "i4"),
         ("of_host", "i2"),  # 1: the NIC of a host, 0: a port of a switch
         ("order", "i2"),  # BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST
-        ("loss_prob", "f8"),  # of the next packet to cross the link, decided by the last one where runs count packets
+        (
+            "loss_prob",
+            "f8",
+        ),  # of the next packet to cross the link; where runs last a time, of all of them (LOSS has the rest)
         # -- less often
         ("rate_bps", "i8"),
         ("packets_dropped", "i4"),
