@@ -61,8 +61,9 @@ class _LiteralConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return `text` with line ends as they are and other control characters as in a Python string."""
-        seen = "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
-        return super().render_str(seen, **options)
+        if not text.isprintable():
+            text = "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
+        return super().render_str(text, **options)
 
     def on_broken_pipe(self) -> None:
         """Leave it to the command line to end quietly."""

@@ -110,7 +110,7 @@ def laid_out(rows: Sequence[Row], columns: Sequence[Column], *, width: int) -> T
     """Return rows as a table of at most `width` columns, or as a list for each row where that is too narrow."""
     laid = [_Laid.of(column, rows) for column in columns]
     if not _fitted(laid, width):
-        return _listed(rows, columns)
+        return _listed(rows, columns, width)
     # The box has one of the columns between two cells.
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
     for column in laid:
@@ -121,11 +121,13 @@ def laid_out(rows: Sequence[Row], columns: Sequence[Column], *, width: int) -> T
     return table
 
 
-def _listed(rows: Sequence[Row], columns: Sequence[Column]) -> Table:
+def _listed(rows: Sequence[Row], columns: Sequence[Column], width: int) -> Table:
     """Return a line for each cell, its head before it, and an empty line between rows."""
+    # With its widths given Rich does not measure every cell first, which takes as long as the rest.
+    head_width = min(max(cell_len(column.head) for column in columns), width // 2 - _GAP)
     table = Table.grid(padding=(0, _GAP, 0, 0))
-    table.add_column(overflow="fold")
-    table.add_column(overflow="fold")
+    table.add_column(width=head_width, overflow="fold")
+    table.add_column(width=width - head_width - _GAP, overflow="fold")
     for position, row in enumerate(rows):
         if position:
             table.add_row()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from pydoc import locate
+from pkgutil import resolve_name
 from typing import Any
 
 from capsim.base.bounds import NUMBER, Bound, param_bounds
@@ -131,7 +131,7 @@ def _with_reference(name: str, text: str) -> str:
     if not reference:
         return text
     more = text[reference.end() :]
-    known: Any = locate(reference[1])
+    known: Any = resolve_name(reference[1])
     return f"{meanings_of(known)[name]} {more[:1].upper()}{more[1:]}".strip()
 
 
