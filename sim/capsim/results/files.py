@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -113,13 +113,11 @@ def check_folder(folder: Path, *, made_of: frozenset[str]) -> None:
         If nothing can be written there.
     """
     restore(folder)
-    with suppress(FileNotFoundError):
-        folder.stat()  # raises for a name that cannot be; from Python 3.14 on `exists` says no to it
     check_entries(folder, made_of=made_of)
     target = _behind_links(folder)
     fixed = target == Path.cwd() or target.is_mount()
     require(not fixed, f"{folder} is the current folder or a mount point, which cannot be replaced: name one in it")
-    check_writable(target.parent)
+    check_writable(target.parent if target.exists() else folder)
 
 
 def check_entries(folder: Path, *, made_of: frozenset[str]) -> None:
