@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from capsim.engines.compiled.jit import CAPSIM, hook_key, loop_key
+from capsim.engines.compiled.jit import CAPSIM, hook_key, loop_files, loop_key
+from capsim.engines.compiled.loop import loop
 from capsim.protocols import congestion, transports
+from capsmodel._syntax import read_source
 
 # Files of a copied package, and in each a hook
 HOOKS = {"reno": "react", "dctcp": "react", "tcp": "open_", "newreno": "on_ack"}
@@ -84,12 +86,32 @@ def test_a_function_compiled_by_numba_is_part_of_the_key(tmp_path, monkeypatch):
     assert keys[0] != keys[1]
 
 
-def test_the_loop_is_compiled_anew_with_the_engine_and_the_records_and_not_with_a_protocol(tmp_path):
+def test_the_loop_is_compiled_anew_with_its_engine_and_the_records_and_with_nothing_else(tmp_path):
     root = tmp_path / "capsim"
     shutil.copytree(CAPSIM, root, ignore=shutil.ignore_patterns("__pycache__"))
     found = [loop_key(root)]
-    for name in ("protocols/congestion/dctcp.py", "records/packets.py", "engines/compiled/loop.py"):
+    others = ["protocols/congestion/dctcp.py", "engines/reference_ports.py"]
+    for name in [*others, "records/packets.py", "engines/compiled/loop.py"]:
         edit(root / name, "\n\nMORE = 1\n")
         found.append(loop_key(root))
-    assert found[0] == found[1]
-    assert len(set(found[1:])) == 3
+    assert found[0] == found[1] == found[2]
+    assert len(set(found[2:])) == 3
+
+
+def parts(function, found):
+    """Return a function of the loop and those that it calls, each once."""
+    function = getattr(function, "py_func", function)
+    if hasattr(function, "__code__") and function not in found:
+        found.add(function)
+        for name in function.__code__.co_names:
+            parts(function.__globals__.get(name), found)
+    return found
+
+
+def test_what_is_compiled_into_the_loop_and_the_constants_of_it_are_in_its_key():
+    """Wrong line: a function or constant of the loop in a file that `loop_files` leaves out, whose edits do nothing."""
+    modules = {part.__module__ for part in parts(loop, set())} - {None}  # callers are made from the table of hooks
+    imported = {each.module for name in modules for each in read_source(Path(sys.modules[name].__file__)).imports}
+    of_capsim = {name for name in modules | imported if name.startswith("capsim.")}
+    assert {Path(sys.modules[name].__file__) for name in of_capsim} <= set(loop_files())
+    assert len(of_capsim) > 20

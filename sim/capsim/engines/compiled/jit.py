@@ -101,10 +101,16 @@ def expanded(function: Function) -> Function:
     return cast(Function, njit(inline="always", **FLAGS)(function))
 
 
-def loop_key(root: Path = CAPSIM) -> str:
-    """Return a hash of all files that end up in the event loop."""
+def loop_files(root: Path = CAPSIM) -> list[Path]:
+    """Return the files that end up in the event loop; those of the reference engine, which is edited freely, do not."""
     files = [root / "roles" / name for name in ("hooks.py", "own.py")]
-    return files_digest(*files, *(path for name in IN_THE_LOOP for path in sorted((root / name).rglob("*.py"))))
+    files += [path for name in IN_THE_LOOP for path in sorted((root / name).rglob("*.py"))]
+    return [path for path in files if not path.name.startswith("reference")]
+
+
+def loop_key(root: Path = CAPSIM) -> str:
+    """Return a hash of all files of which the event loop is compiled."""
+    return files_digest(*loop_files(root))
 
 
 def hook_key(hook: Any) -> str:
