@@ -42,6 +42,7 @@ from capsmodel.codec.inputs import (
     check_range,
     check_units,
     described,
+    each_unit,
     quick_output,
     whole_number,
 )
@@ -151,28 +152,27 @@ class BlockCode(ABC):
             When `out` cannot take the result.
         """
         repair = quick_output(source, (self.k, self.packet_bytes), out, (self.r, self.packet_bytes))
-        if repair is not None:
-            self._encode(source[None], repair[None])
-            return repair
-        units = check_units("the source is", source, rows=self.k, packet_bytes=self.packet_bytes)
-        repair = check_output(out, (*source.shape[:-2], self.r, self.packet_bytes), source)
-        self._encode(units, repair if repair.ndim == 3 else repair[None])
+        packets = source
+        if repair is None:
+            packets = check_units("the source is", source, rows=self.k, packet_bytes=self.packet_bytes)
+            repair = check_output(out, (*source.shape[:-2], self.r, self.packet_bytes), source)
+        self._encode(packets, repair)
         return repair
 
     @abstractmethod
     def _encode(self, source: Packets, repair: Packets) -> None:
-        """Fill `repair`, shape (units, r, packet_bytes), from `source`, shape (units, k, packet_bytes)."""
+        """Fill `repair`, shape (r, packet_bytes), from `source`, shape (k, packet_bytes); (units, ., .) for several."""
 
     def coded(self, source: Packets) -> Packets:
         """Return the n packets to send, shape (n, packet_bytes): the source packets, then the repair packets.
 
         Units may be several: shape (units, k, packet_bytes) gives (units, n, packet_bytes).
         """
-        units = check_units("the source is", source, rows=self.k, packet_bytes=self.packet_bytes)
-        packets = np.empty((len(units), self.n, self.packet_bytes), np.uint8)
-        packets[:, : self.k] = units
-        self._encode(units, packets[:, self.k :])
-        return packets if source.ndim == 3 else packets[0]
+        source = check_units("the source is", source, rows=self.k, packet_bytes=self.packet_bytes)
+        packets = np.empty((*source.shape[:-2], self.n, self.packet_bytes), np.uint8)
+        packets[..., : self.k, :] = source
+        self._encode(source, packets[..., self.k :, :])
+        return packets
 
     @abstractmethod
     def decoder(self) -> "Decoder":
@@ -203,23 +203,22 @@ class BlockCode(ABC):
         if are_plain_numbers(ids):
             source = quick_output(received, (ids.size, self.packet_bytes), out, (self.k, self.packet_bytes))
             if source is not None:
-                self._decode(received[None], ids, source[None])
+                self._decode(received, ids, source)
                 return source
-        units = check_units("the received packets are", received, rows=None, packet_bytes=self.packet_bytes)
-        numbers = check_numbers(ids, units)
+        packets = check_units("the received packets are", received, rows=None, packet_bytes=self.packet_bytes)
+        numbers = check_numbers(ids, packets)
         source = check_output(out, (*received.shape[:-2], self.k, self.packet_bytes), received)
-        places = source if source.ndim == 3 else source[None]
         if numbers.ndim == 1:
-            self._decode(units, numbers, places)
+            self._decode(packets, numbers, source)
         else:
-            for u, of_unit in enumerate(numbers):
-                self._decode(units[u : u + 1], of_unit, places[u : u + 1])
+            for (of_unit, target), row in zip(each_unit(packets, source), numbers, strict=True):
+                self._decode(of_unit, row, target)
         return source
 
     def _decode(self, received: Packets, numbers: Ints, source: Packets) -> None:
-        """Fill `source`, shape (units, k, packet_bytes), from packets of the same `numbers` in each unit."""
+        """Fill `source`, shape (k, packet_bytes) or (units, k, packet_bytes), from packets of the same `numbers`."""
         listed = check_range(numbers, n=self.n)
-        for packets, target in zip(received, source, strict=True):
+        for packets, target in each_unit(received, source):
             decoder = self.decoder()
             for number, packet in zip(listed, packets, strict=True):
                 decoder.add(number, packet)
@@ -424,7 +423,7 @@ class Recovery(Protocol):
     """How to decode packets of given, different numbers that determine the source."""
 
     def run(self, received: Packets, source: Packets) -> None:
-        """Fill `source`, shape (units, k, bytes), from `received`, shape (units, m, bytes)."""
+        """Fill `source`, shape (k, bytes), from `received`, shape (m, bytes); (units, ., bytes) for several."""
 
 
 class PatternCode(BlockCode):
@@ -445,9 +444,8 @@ class PatternCode(BlockCode):
         if kept is not None:
             kept.run(received, source)
             return
-        for packets, target in zip(received, source, strict=True):
-            once, ids = distinct(packets, numbers)
-            self._decode(once[None], ids, target[None])
+        for packets, target in each_unit(received, source):
+            self._decode(*distinct(packets, numbers), target)
 
 
 def _checked(code: PatternCode, numbers: Ints) -> Recovery | None:
@@ -496,14 +494,14 @@ class Placement:
         self._place, self.lost = _compiled_places()(numbers, k)
 
     def copy(self, received: Packets, source: Packets) -> None:
-        """Copy what was received to `source`, shape (units, k, bytes); rows of lost packets get any bytes."""
-        if source.shape[2] < _LONG_BYTES:  # one call, even though it fills the rows of lost packets as well
-            received.take(self._place, 1, source, "clip")  # "clip" lets NumPy write to the output without a buffer
+        """Copy what was received to `source`, see `Recovery.run`; rows of lost packets get any bytes."""
+        if source.shape[-1] < _LONG_BYTES:  # one call, even though it fills the rows of lost packets as well
+            received.take(self._place, -2, source, "clip")  # "clip" lets NumPy write to the output without a buffer
             return
         is_lost = set(self.lost.tolist())
         for number, place in enumerate(self._place.tolist()):
             if number not in is_lost:
-                source[:, number] = received[:, place]
+                source[..., number, :] = received[..., place, :]
 
 
 def split(data: Any, *, k: int) -> Packets:

@@ -1,5 +1,6 @@
 """Errors of the codec, and checks of what its functions are given."""
 
+from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -80,9 +81,9 @@ def check_packet(packet: Packets, *, packet_bytes: int, packet_id: int) -> Packe
 
 
 def check_units(name: str, packets: Packets, *, rows: int | None, packet_bytes: int) -> Packets:
-    """Return packets of one unit, shape (rows, packet_bytes), or of several, as an array of shape (units, rows, bytes).
+    """Return packets of one unit, shape (rows, packet_bytes), or of several, with the bytes of each contiguous.
 
-    `rows` is None where any number will do. The bytes of each packet are contiguous in the result.
+    `rows` is None where any number will do.
     """
     if not is_packets(packets) or packets.ndim not in (2, 3) or packets.shape[-1] != packet_bytes:
         raise _wrong_shape(name, packets, rows, packet_bytes)
@@ -90,7 +91,12 @@ def check_units(name: str, packets: Packets, *, rows: int | None, packet_bytes: 
         raise _wrong_shape(name, packets, rows, packet_bytes)
     if packets.strides[-1] != 1:
         packets = np.ascontiguousarray(packets)
-    return packets if packets.ndim == 3 else packets[None]
+    return packets
+
+
+def each_unit(*arrays: Packets) -> Iterable[tuple[Packets, ...]]:
+    """Return what arrays hold of each unit, given those of one unit or of several."""
+    return zip(*arrays, strict=True) if arrays[0].ndim == 3 else [arrays]
 
 
 def _wrong_shape(name: str, packets: Any, rows: int | None, packet_bytes: int) -> PacketError:
@@ -101,7 +107,7 @@ def _wrong_shape(name: str, packets: Any, rows: int | None, packet_bytes: int) -
 
 
 def check_numbers(ids: npt.ArrayLike, received: Packets) -> Ints:
-    """Return the numbers of `received`, shape (units, m, bytes), as int64 of shape (m,) or (units, m).
+    """Return the numbers of `received`, packets of one unit or of several, as int64 of shape (m,) or (units, m).
 
     Whether they are numbers of the code is left to `check_range`.
     """
@@ -109,10 +115,9 @@ def check_numbers(ids: npt.ArrayLike, received: Packets) -> Ints:
         numbers = np.asarray(ids)
     except ValueError:
         raise PacketError("ids are a ragged list: give one number for each packet") from None
-    if numbers.shape != received.shape[1:2] and numbers.shape != received.shape[:2]:
-        raise PacketError(
-            f"{received.shape[1]} packets have ids of shape {numbers.shape}: give one number for each packet"
-        )
+    *units, m, _ = received.shape
+    if numbers.shape not in ((m,), (*(units or [1]), m)):
+        raise PacketError(f"{m} packets have ids of shape {numbers.shape}: give one number for each packet")
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise PacketError(f"ids are {numbers.dtype}, but packet numbers are whole numbers")
     return np.ascontiguousarray(numbers, np.int64)
@@ -152,7 +157,7 @@ def quick_output(given: Any, shape: tuple[int, int], out: Any, out_shape: tuple[
     if type(given) is not np.ndarray or given.dtype is not _BYTE or given.shape != shape or given.strides[1] != 1:
         return None
     if out is None:
-        return np.empty(out_shape, np.uint8)
+        return np.empty(out_shape, _BYTE)  # type: ignore[return-value]  # to mypy _BYTE, compared to Any, is Any
     if type(out) is not np.ndarray or out.dtype is not _BYTE or out.shape != out_shape or out.strides[1] != 1:
         return None
     apart = out is not given and out.flags.owndata and given.flags.owndata

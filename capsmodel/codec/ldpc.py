@@ -24,8 +24,9 @@ from capsmodel.checks import require
 from capsmodel.codec import ldpc_decoding
 from capsmodel.codec.base import Decoder, PatternCode, Placement, Recovery
 from capsmodel.codec.inputs import Flags, Ints, NotEnoughPackets, Packets
+from capsmodel.codec.kernels.sums import carry_out
 from capsmodel.codec.ldpc_decoding import located, schedule
-from capsmodel.codec.ldpc_matrix import CheckMatrix, check_matrix, checked
+from capsmodel.codec.ldpc_matrix import CheckMatrix, Indices, check_matrix, checked
 
 
 class PacketsNeeded(NamedTuple):
@@ -61,9 +62,9 @@ class _Recovery:
         """Fill `source`; see `Recovery.run`."""
         self._placement.copy(received, source)
         if self._targets.size:
-            work = np.empty((len(source), self._work_rows, source.shape[2]), np.uint8)
-            work[:, : self._repairs.size] = received[:, self._repairs]
-            ldpc_decoding.carry_out(self._targets, self._start, self._operands, source, work)
+            work = np.empty((*source.shape[:-2], self._work_rows, source.shape[-1]), np.uint8)
+            work[..., : self._repairs.size, :] = received[..., self._repairs, :]
+            carry_out(self._targets, self._start, self._operands, source, work)
 
 
 _matrix = functools.lru_cache(maxsize=16)(check_matrix)
@@ -127,11 +128,12 @@ class LdpcStaircase(PatternCode):
         return _matrix(self.k, r=self.r, n1=self.n1, seed=self.seed)
 
     @functools.cached_property
-    def _sums(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Where the source packets of each repair packet begin in a list, and the list."""
-        is_source = self.matrix.row_symbols < self.k
-        start = np.concatenate([[0], np.cumsum(is_source)])[self.matrix.row_start].astype(np.int32)
-        return start, self.matrix.row_symbols[is_source]
+    def _sums(self) -> tuple[Indices, Indices, Indices]:
+        """The XORs that give the repair packets, for `carry_out`: each is the sum of the rest of its row."""
+        start, symbols = self.matrix.row_start, self.matrix.row_symbols
+        rows = np.arange(self.r + 1, dtype=np.int32)
+        repair = rows[:-1] + np.int32(self.k)
+        return repair, start - rows, symbols[symbols != np.repeat(repair, np.diff(start))]
 
     @classmethod
     def matrix_bytes(cls, k: int, r: int) -> int:
@@ -139,12 +141,7 @@ class LdpcStaircase(PatternCode):
         return r * (k + r) // 8
 
     def _encode(self, source: Packets, repair: Packets) -> None:
-        source = np.ascontiguousarray(source)
-        if repair.flags.c_contiguous:  # the kernel knows no gaps, which an `out=` may have between units
-            ldpc_decoding.staircase(*self._sums, source, repair)
-            return
-        for u in range(len(source)):
-            ldpc_decoding.staircase(*self._sums, source[u : u + 1], repair[u : u + 1])
+        carry_out(*self._sums, source, repair)
 
     def decoder(self) -> "LdpcDecoder":
         """Return a new incremental decoder for one coding unit."""
@@ -228,10 +225,10 @@ class LdpcDecoder(Decoder):
             return super().known()
         numbers = np.flatnonzero(self._held)
         recovery = _Recovery(self._code.matrix, self.k, numbers)
-        source = np.empty((1, self.k, self.packet_bytes), np.uint8)
+        source = np.empty((self.k, self.packet_bytes), np.uint8)
         if numbers.size:
-            recovery.run(self._packets[numbers][None], source)
-        return recovery.known, source[0][recovery.known]
+            recovery.run(self._packets[numbers], source)
+        return recovery.known, source[recovery.known]
 
     def _absorb(self, number: int) -> None:
         if self.received == self.k:  # fewer than k never determine k sources

@@ -105,7 +105,7 @@ class _Recovery:
     def run(self, received: Packets, source: Packets) -> None:
         """Fill `source`; see `Recovery.run`."""
         if self._used is not None:
-            received = received[:, self._used]
+            received = received.take(self._used, -2)
         self._placement.copy(received, source)
         if self._combiner is not None:
             self._combiner.write(received, source, self._lost)
@@ -161,15 +161,14 @@ class ReedSolomon(PatternCode):
         )
         self.convention = convention
         self._points, self._scales, self.parity_matrix = _tables(convention, self.k, self.r)
+        self._parity: Combiner | None = None  # made when needed; a `cached_property` would slow all attributes down
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, convention={self.convention!r})"
 
-    @functools.cached_property
-    def _parity(self) -> Combiner:
-        return Combiner(self.parity_matrix)
-
     def _encode(self, source: Packets, repair: Packets) -> None:
+        if self._parity is None:
+            self._parity = Combiner(self.parity_matrix)
         self._parity.write(source, repair)
 
     def decoder(self) -> "ReedSolomonDecoder":

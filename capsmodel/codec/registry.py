@@ -52,7 +52,7 @@ def register(code: Code) -> Code:
     >>> class Parity(BlockCode):
     ...     name, wire_number = "parity-example", 200
     ...     def _encode(self, source, repair):
-    ...         repair[:] = np.bitwise_xor.reduce(source, axis=1, keepdims=True)
+    ...         repair[:] = np.bitwise_xor.reduce(source, axis=-2, keepdims=True)
     ...     def decoder(self):
     ...         return ParityDecoder(self)
     >>> from capsmodel.codec.registry import register, unregister

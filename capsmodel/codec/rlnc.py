@@ -218,7 +218,7 @@ class _Recovery:
 
     def run(self, received: Packets, source: Packets) -> None:
         """Fill `source`; see `Recovery.run`."""
-        used = received[:, self._used]
+        used = received.take(self._used, -2)
         self._placement.copy(used, source)
         if self._combiner is not None:
             self._combiner.write(used, source, self._lost)

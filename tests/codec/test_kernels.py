@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from capsmodel.codec import kernels
 from capsmodel.codec.gf256 import MUL
+from capsmodel.codec.kernels import sums
 from capsmodel.codec.kernels.combiner import Combiner
 
 GUARD = 0xA5
@@ -71,6 +72,26 @@ def test_views_of_any_layout_give_the_same_bytes(kernel):
     views.append(np.broadcast_to(base[0], (5, 1200)))
     for view in views:
         np.testing.assert_array_equal(Combiner(coefficients, kernel=kernel)(view), by_tables(coefficients, view))
+
+
+LENGTHS = [*range(1, 300), 511, 512, 513, *range(4090, 4100), 4351, 4352, 4353, 8192 + 31]
+
+
+def test_sums_of_packets_of_all_lengths_are_those_of_numpy_and_nothing_else_is_written():
+    """Sums of no, one and many packets, rows of both arrays and earlier sums; units with gaps, rows backwards."""
+    rng = np.random.default_rng(3)
+    targets, start, operands = (
+        np.array(numbers, np.int32)
+        for numbers in ([7, 5, 2, 6], [0, 0, 1, 5, 12], [7, 0, 1, 5, 4, 0, 1, 2, 3, 4, 5, 7])
+    )
+    for length in LENGTHS:
+        first = rng.integers(0, 256, (2, 2, 5, length + 3), dtype=np.uint8)
+        second = first.copy()
+        for space, add_up in ((first, sums.carry_out), (second, sums.xor_by_numpy)):
+            source, work = space[0, :, ::-1, 1 : length + 1], space[1, ::-1, 1:4, 2 : length + 2]
+            add_up(targets, start, operands, source, work)
+            add_up(targets, start, operands, source[1], work[1])
+        assert np.array_equal(first, second), length
 
 
 def test_portable_kernel_is_always_there_and_last():

@@ -28,7 +28,7 @@ class Shifted(ReedSolomon):
 
     def _decode(self, received, numbers, source):
         plain = received.copy()
-        plain[:, numbers >= self.k] ^= self.shift
+        plain[..., numbers >= self.k, :] ^= self.shift
         super()._decode(plain, numbers, source)
 
 

@@ -64,20 +64,17 @@ class Combiner:
         out = check_output(out, (*packets.shape[:-2], self._rows, packets.shape[-1]), packets)
         if packets.strides[-1] != 1:
             packets = np.ascontiguousarray(packets)
-        if packets.ndim == 2:
-            self.write(packets[None], out[None], self._in_order)
-        else:
-            self.write(packets, out, self._in_order)
+        self.write(packets, out)
         return out
 
     def write(self, packets: Packets, out: Packets, targets: Ints | None = None) -> None:
-        """Write combination i of ``packets[u]`` to ``out[u, targets[i]]`` for each unit u; nothing is checked.
+        """Write combination i of the packets of a unit to row ``targets[i]`` of `out`; nothing is checked.
 
         Parameters
         ----------
-        packets : array of uint8, shape (units, m, bytes)
-            Packets, the bytes of each contiguous.
-        out : array of uint8, shape (units, ., bytes)
+        packets : array of uint8, shape (m, bytes) or (units, m, bytes)
+            Packets of one unit or of several, the bytes of each contiguous.
+        out : array of uint8, shape (., bytes) or (units, ., bytes)
             Where to put the results; shares no memory with `packets`.
         targets : array of int64, shape (rows,), optional
             Row of `out` for each combination; 0, 1, 2, ... by default.
@@ -85,11 +82,13 @@ class Combiner:
         if targets is None:
             targets = self._in_order
         if packets.nbytes <= self._bytes_at_once:
-            if packets.shape[2] >= self.least_bytes:  # nearly always
+            if packets.shape[-1] >= self.least_bytes:  # nearly always
                 self._run(self._factors, packets, out, targets)
             else:
                 self._write_part(packets, out, targets)
             return
+        if packets.ndim == 2:
+            packets, out = packets[None], out[None]
         units, _, packet_bytes = packets.shape
         unit_bytes = packets.nbytes // units
         units_part = max(1, self._bytes_at_once // unit_bytes)
@@ -101,15 +100,15 @@ class Combiner:
 
     def _write_part(self, packets: Packets, out: Packets, targets: Ints) -> None:
         """Do in one call what `write` may do in several."""
-        if packets.shape[2] >= self.least_bytes:
+        *units, m, packet_bytes = packets.shape
+        if packet_bytes >= self.least_bytes:
             self._run(self._factors, packets, out, targets)
             return
-        units, m, packet_bytes = packets.shape
-        wide = np.zeros((units, m, self.least_bytes), np.uint8)
-        wide[:, :, :packet_bytes] = packets
-        result = np.empty((units, self._rows, self.least_bytes), np.uint8)
+        wide = np.zeros((*units, m, self.least_bytes), np.uint8)
+        wide[..., :packet_bytes] = packets
+        result = np.empty((*units, self._rows, self.least_bytes), np.uint8)
         self._run(self._factors, wide, result, self._in_order)
-        out[:, targets] = result[:, :, :packet_bytes]
+        out[..., targets, :] = result[..., :packet_bytes]
 
 
 def combine(coefficients: Packets, packets: Packets, out: Packets | None = None) -> Packets:

@@ -19,9 +19,9 @@ def prepare_tables(coefficients: Packets) -> npt.NDArray[np.uint64]:
 
 
 def tables(factors: npt.NDArray[np.uint64], packets: Packets, out: Packets, targets: npt.NDArray[np.int64]) -> None:
-    """Write combination i of ``packets[u]`` to ``out[u, targets[i]]`` for each unit u: one look-up for each product."""
+    """Write combination i of the packets of a unit to row ``targets[i]`` of `out`: one look-up for each product."""
     for target, row in zip(targets, factors[:, :, 0], strict=True):
-        out[:, target] = np.bitwise_xor.reduce(MUL[row[:, None], packets], axis=1)
+        out[..., target, :] = np.bitwise_xor.reduce(MUL[row[:, None], packets], axis=-2)
 
 
 GROUP = 4  # packets of a group; its sums are numbered by the subset of them that is added, 0 .. 15
