@@ -5,6 +5,8 @@ VENV = .venv/pyvenv.cfg
 STAMP = .venv/.installed
 DEMO_STAMP = .venv/.demo-installed
 DOCS_STAMP = .venv/.docs-installed
+# An editable installation reads the packages here, but has a copy of the command.
+INSTALLED = pyproject.toml constraints.txt capsmodel_command.py
 
 .PHONY: help demo test agreement browser lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
 .DEFAULT_GOAL := test
@@ -18,12 +20,12 @@ $(VENV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "capsmodel needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
 	$(PYTHON) -m venv .venv
 
-$(STAMP): pyproject.toml constraints.txt | $(VENV)
+$(STAMP): $(INSTALLED) | $(VENV)
 	$(INSTALL) '.[test,lint]'
 	@touch $@
 
 # What the tour needs, a third of what the tests need.
-$(DEMO_STAMP): pyproject.toml constraints.txt | $(VENV)
+$(DEMO_STAMP): $(INSTALLED) | $(VENV)
 	$(INSTALL) '.[plot]'
 	@touch $@
 
@@ -63,7 +65,7 @@ notebooks: $(STAMP) ## run all notebooks
 	LOKY_MAX_CPU_COUNT=1 nice -n 3 $(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q $(NOTEBOOKS)
 
 # All that the gate needs, in one pass of pip.
-$(DOCS_STAMP): pyproject.toml constraints.txt | $(VENV)
+$(DOCS_STAMP): $(INSTALLED) | $(VENV)
 	$(INSTALL) '.[test,lint,docs]'
 	@touch $(STAMP) $@
 
