@@ -44,13 +44,16 @@ class KnownRecord(types.Record):
         self.name = f"{table} with constant {sorted(self.constant)}: {self.name}"
 
 
-_NAMES = {dtype: name for name, dtype in vars(records).items() if isinstance(dtype, np.dtype)}
+_KNOWN = {
+    dtype: KnownRecord(dtype, table, records.CONSTANT.get(table, ()))
+    for table, dtype in vars(records).items()
+    if isinstance(dtype, np.dtype)
+}
 
 
 def record_type(dtype: np.dtype[Any]) -> Any:
     """Return the Numba type of one record; those of :mod:`capsim.records` are known."""
-    table = _NAMES.get(dtype)
-    return KnownRecord(dtype, table, records.CONSTANT.get(table, ())) if table else from_dtype(dtype)
+    return _KNOWN.get(dtype) or from_dtype(dtype)
 
 
 def _read(context: Any, builder: Any, kind: KnownRecord, record: Any, field: str) -> Any:

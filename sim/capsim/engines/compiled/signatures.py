@@ -64,7 +64,8 @@ def signature(name: str, params: Any, memory: Callable[[str], Any]) -> Any:
 
 # What the loop sees. A record is passed by its address, so a hook that was compiled for the records of its own
 # component can be called as if it took these: one compiled loop fits all schemes.
-HOOK_TYPES = {name: signature(name, record_type(GENERIC), lambda _: record_type(GENERIC)) for name in HOOKS}
+_ANY_RECORD = record_type(GENERIC)
+HOOK_TYPES = {name: signature(name, _ANY_RECORD, lambda _: _ANY_RECORD) for name in HOOKS}
 
 
 def compiled_hooks(component: Any) -> dict[str, Any]:
