@@ -95,7 +95,7 @@ class Unit:
 
     def _decode_anew(self, ids: npt.NDArray[np.int64]) -> None:
         out = np.empty_like(self.source)
-        self.code.recovery(ids).run(self.received[None], out[None])
+        self.code.recovery(ids).run(self.received, out)
 
 
 def report(title: str, unit: Unit, actions: dict[str, Action]) -> dict[str, float]:

@@ -52,8 +52,8 @@ SIGNATURE = types.void(
     Lent(types.uint8, 3, "A"),
     Lent(types.int64, 1, "C", readonly=True),
 )
-"""Every kernel: (factors prepared from the coefficients, packets of each unit, at any stride but contiguous bytes,
-array for the results, row of that array for each combination)."""
+"""Every kernel: (factors prepared from the coefficients, packets of a unit or of several, at any stride but contiguous
+bytes, array for the results, row of that array for each combination)."""
 
 
 def intrinsic(function: Any) -> Any:
