@@ -238,10 +238,11 @@ def loop(world: int, max_events: int) -> int:
     """Run events in order until all is done, a pool runs low, or `max_events` have passed."""
     w = world_at(world, 0)
     counters = counters_at(w.counters, 0)
-    more_pools = w.unit_margin != 0 or w.trace_level != 0 or w.probe_ps != 0
+    observed = w.trace_level != 0 or w.probe_ps != 0
     rare_ps = next_rare_ps(w)
     for _ in range(max_events):
-        if more_pools or counters.free_count < w.margin or w.fault != 0:
+        few_left = counters.free_count < w.margin or w.n_units - counters.units < w.unit_margin
+        if few_left or observed or w.fault != 0:
             low = shortage(w)
             if low != DONE:
                 return low
