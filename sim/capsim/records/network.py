@@ -6,7 +6,8 @@ import numpy as np
 # headers and control packets ahead of data
 BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST = range(4)
 
-# The first three cache lines are what every packet touches that crosses a FIFO port.
+# A packet touches the first two cache lines when it is offered to a FIFO port, and the first three when it has crossed
+# the link.
 PORT = np.dtype(
     [
         ("free_ps", "i8"),  # when the serialiser has sent all that is queued
@@ -22,14 +23,15 @@ PORT = np.dtype(
         ("head", "i4"),  # chain of packets in order of arrival at the far end
         ("tail", "i4"),
         ("queue_head", "i4"),  # first packet of that chain not yet sent
-        ("up", "i4"),
+        ("up", "i2"),
+        ("order", "i2"),  # BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST
         ("packets_in", "i8"),  # offered: accepted or dropped
         ("bytes_in", "i8"),
+        ("max_queue_bytes", "i8"),
         ("packets_out", "i8"),  # sent
         ("bytes_out", "i8"),
         ("packets_arrived", "i8"),  # at the far end
         ("turn", "i8"),  # by rank: the largest rank of a packet that has begun
-        ("max_queue_bytes", "i8"),
         # Time integral of queue_packets, summed over packets; the same weighted with bytes (`queue_counts`)
         ("sojourn_ps", "i8"),
         ("sojourn_bytes_ns", "i8"),
@@ -38,12 +40,9 @@ PORT = np.dtype(
         ("data_bytes", "i8"),  # where headers are sent first: of packets with data, as part of queue_bytes
         ("wait_head", "i4"),  # by priority or rank: waiting packets, the best first, equal ones in order of arrival
         ("wait_tail", "i4"),
-        ("of_host", "i2"),  # 1: the NIC of a host, 0: a port of a switch
-        ("order", "i2"),  # BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST
-        (
-            "loss_prob",
-            "f8",
-        ),  # of the next packet to cross the link; where runs last a time, of all of them (LOSS has the rest)
+        ("of_host", "i4"),  # 1: the NIC of a host, 0: a port of a switch
+        # Of the next packet to cross the link; where runs last a time, of all of them (LOSS has the rest)
+        ("loss_prob", "f8"),
         # -- less often
         ("rate_bps", "i8"),
         ("packets_dropped", "i4"),

@@ -2,8 +2,8 @@
 
 **FIFO ports** (first in, first out). The departure of a packet is known when it is accepted: when all packets ahead of
 it have been sent. So the queue and the packets on the wire are one linked list in order of arrival at the far end, with
-one event for its first packet. Packets that have left the queue meanwhile are counted when the port is used next
-(:func:`drain`).
+one event for its first packet. That a packet has left the queue is counted (:func:`drain`) when it arrives, since then
+it is in the cache; earlier where that could matter (:func:`takes_anyway`) or is asked for.
 
 **Ports by priority or rank** decide what they send next when they are free: it depends on which packets have come by
 then. So a packet joins that list when its transmission begins, and the others wait in a list of their own. That a
@@ -126,7 +126,7 @@ def one_by_one(w: Any, port: Any) -> bool:
 def drain(w: Any, p: int, port: Any, now_ps: int) -> None:
     """Take from the queue of a port what has left it by `now_ps`."""
     sent_ps = now_ps + port.delay_ps
-    while port.queue_head != NONE and port.queue_head_ps <= sent_ps:
+    while port.queue_head_ps <= sent_ps:
         packet = packet_at(w.packets, port.queue_head)
         depart_ps = port.queue_head_ps - port.delay_ps
         leave_queue(w, port, packet, depart_ps)
@@ -142,6 +142,7 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
     """Append a packet to the list of those that arrive at the far end."""
     packet.arrive_ps = arrive_ps
     packet.next = NONE
+    packet.next_arrive_ps = NEVER
     if port.head == NONE:
         port.head = number
         add_arrival(w, p, number, arrive_ps)
@@ -156,10 +157,10 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
 def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a FIFO port: its departure is known at once."""
     extend_queue(w, p, port, packet, now_ps)
-    if port.queue_head == NONE:
-        port.queue_head = number
-        port.queue_head_ps = port.free_ps + port.delay_ps
-    put_on_wire(w, p, port, number, packet, port.free_ps + port.delay_ps)
+    arrive_ps = port.free_ps + port.delay_ps
+    port.queue_head = number if port.queue_head == NONE else port.queue_head
+    port.queue_head_ps = min(port.queue_head_ps, arrive_ps)
+    put_on_wire(w, p, port, number, packet, arrive_ps)
 
 
 @kernel
@@ -298,7 +299,7 @@ def follow(w: Any, p: int, port: Any, packet: Any, now_ps: int) -> None:
     """Begin to send the next of the waiting packets behind one that has been sent."""
     if w.leave != 0 and sends_by_queue(port) and leave(w, p, whole(port.queue_head), now_ps) == MARK:
         put_mark(w, port, packet)
-    port.queue_head = NONE
+    port.queue_head, port.queue_head_ps = NONE, NEVER
     following = whole(port.wait_head)
     if following == NONE:
         return
@@ -425,24 +426,42 @@ def enter_queue(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int
 
 
 @inlined_kernel
-def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
-    """Offer a packet to a port."""
-    port, packet = port_at(w.ports, p), packet_at(w.packets, number)
-    port.packets_in += 1
-    port.bytes_in += packet.bytes
+def takes_anyway(w: Any, port: Any, packet: Any) -> bool:
+    """Return whether a FIFO port takes a packet, and its longest queue stays, even if nothing has left it meanwhile."""
+    if not w.counts_late or one_by_one(w, port) or not port.up:
+        return False
+    queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
+    longer = queue_packets >= port.max_queue_packets or queue_bytes + packet.bytes > port.max_queue_bytes
+    return not longer and has_room(port, packet, queue_packets, queue_bytes)
+
+
+@inlined_kernel
+def let_in(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> bool:
+    """Return whether a port takes a packet when what has left its queue is counted; if not, the packet is dropped."""
     if not w.ordered:
         drain(w, p, port, now_ps)
     if not port.up:
         drop(w, p, number, LINK_DOWN, now_ps)
-        return
+        return False
     decision = admit(w, p, port, number, now_ps)
     if decision >= EVICT:
         decision = make_room(w, p, number, decision, now_ps)
     if decision == REFUSE:
         drop(w, p, number, QUEUE_FULL, now_ps)
-        return
+        return False
     if decision == MARK:
         put_mark(w, port, packet)
+    return True
+
+
+@inlined_kernel
+def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
+    """Offer a packet to a port."""
+    port, packet = port_at(w.ports, p), packet_at(w.packets, number)
+    port.packets_in += 1
+    port.bytes_in += packet.bytes
+    if not takes_anyway(w, port, packet) and not let_in(w, p, port, number, packet, now_ps):
+        return
     if w.trace_level == TRACE_PACKETS:
         write_trace(w, ENQUEUED, 0, p, packet, now_ps, port.queue_packets)
     enter_queue(w, p, port, number, packet, now_ps)
@@ -453,16 +472,10 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     """Take the packet that arrives now off the link and return its number."""
     number = whole(port.head)
     packet = packet_at(w.packets, number)
-    if port.queue_head == number:
-        drain(w, p, port, now_ps)
+    drain(w, p, port, now_ps - port.delay_ps)
     port.head = packet.next
-    next_ps = NEVER
-    if port.head == NONE:
-        port.tail = NONE
-    else:
-        next_ps = packet.next_arrive_ps
-        prefetch_packet(w.packets, port.head)
-    follow_arrival(w, p, whole(port.head), next_ps)
+    prefetch_packet(w.packets, port.head)
+    follow_arrival(w, p, whole(port.head), packet.next_arrive_ps)
     port.packets_arrived += 1
     counters_at(w.counters, 0).traversals += 1
     return number
@@ -500,8 +513,9 @@ def cut_off(w: Any, p: int, port: Any) -> int:
         while packet_at(w.packets, last).next != first:
             last = packet_at(w.packets, last).next
         packet_at(w.packets, last).next = NONE
+        packet_at(w.packets, last).next_arrive_ps = NEVER
     port.tail = last
-    port.queue_head = NONE
+    port.queue_head, port.queue_head_ps = NONE, NEVER
     return whole(first)
 
 

@@ -51,6 +51,7 @@ NUMBERS = (
     "ordered",  # departures and arrivals in order of scheduling
     "trim_bytes",  # what is left of a trimmed packet
     "one_by_one",  # some ports decide what they send next when they are free
+    "counts_late",  # what has left a queue may be counted after the next packet is accepted
     "draws",
     "reads_queues",
     "trace_level",
@@ -298,8 +299,8 @@ def _hook(name: str) -> Any:
     return intrinsic(hook)
 
 
-def _prefetcher(dtype: np.dtype[Any], lines: int) -> Any:
-    """Return what prefetches the first cache lines of record number `index` of the table at `address`."""
+def _prefetcher(dtype: np.dtype[Any], first: int, end: int) -> Any:
+    """Return what prefetches cache lines `first` to `end - 1` of record number `index` of the table at `address`."""
 
     def prefetch(typing_context: Any, address: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -307,9 +308,10 @@ def _prefetcher(dtype: np.dtype[Any], lines: int) -> Any:
             kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
             fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
             record = builder.add(args[0], builder.mul(args[1], ir.Constant(args[1].type, dtype.itemsize)))
-            for offset in range(0, lines * CACHE_LINE_BYTES, CACHE_LINE_BYTES):
-                line = builder.inttoptr(builder.add(record, ir.Constant(record.type, offset)), pointer)
-                builder.call(fetch, [line, flag(1), flag(3), flag(1)])  # to write, keep in all caches, data
+            for line in range(first, end):
+                place = builder.add(record, ir.Constant(record.type, line * CACHE_LINE_BYTES))
+                # to write, keep in all caches, data
+                builder.call(fetch, [builder.inttoptr(place, pointer), flag(1), flag(3), flag(1)])
             return context.get_dummy_value()
 
         return types.void(types.int64, types.int64), generate
@@ -317,9 +319,10 @@ def _prefetcher(dtype: np.dtype[Any], lines: int) -> Any:
     return intrinsic(prefetch)
 
 
-# What every packet touches, see the records
-prefetch_packet, prefetch_port = _prefetcher(records.PACKET, 1), _prefetcher(records.PORT, 3)
-prefetch_delivered, prefetch_sub = _prefetcher(records.PACKET, 2), _prefetcher(records.SUBFLOW, 4)
+# What a packet touches on its way, and of packets what hosts touch too: see the records
+prefetch_offered, prefetch_crossed = _prefetcher(records.PORT, 0, 2), _prefetcher(records.PORT, 0, 3)
+prefetch_packet, prefetch_delivered = _prefetcher(records.PACKET, 0, 1), _prefetcher(records.PACKET, 1, 2)
+prefetch_sub = _prefetcher(records.SUBFLOW, 0, 4)
 packet_at, port_at, switch_at, processor_at, sub_at, flow_at, trace_at, probe_at, watch_at, counters_at, generic_at = (
     _reader(record_type(dtype))
     for dtype in (

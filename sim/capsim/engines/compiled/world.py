@@ -135,6 +135,12 @@ def margins(state: State) -> dict[str, int]:
     }
 
 
+def follows_queues(setup: Setup) -> bool:
+    """Return whether a hook, or what is noted, needs the present queue of each port that a packet comes to."""
+    hooks = setup.scheme.queue.admit or setup.scheme.balancer.see
+    return bool(hooks or setup.ordered or setup.trace or setup.histograms)
+
+
 def numbers_of(setup: Setup, state: State) -> dict[str, int]:
     """Return the numbers of a run that stay the same, by their names in WORLD."""
     scheme, fabric = setup.scheme, setup.fabric
@@ -150,6 +156,7 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "count_in_service": setup.count_in_service,
         "ordered": setup.ordered,
         "one_by_one": setup.ordered or bool(state.ports["order"].any()),
+        "counts_late": not follows_queues(setup),
         "trim_bytes": getattr(scheme.queue.params, "trim_bytes", 0),
         "draws": scheme.balancer.draws,
         "reads_queues": scheme.balancer.reads_queues,

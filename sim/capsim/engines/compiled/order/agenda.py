@@ -32,8 +32,10 @@ from capsim.engines.compiled.pointers import (
     node_at,
     packet_at,
     port_at,
+    prefetch_crossed,
     prefetch_delivered,
-    prefetch_port,
+    prefetch_offered,
+    prefetch_packet,
     prefetch_sub,
     trailing_zeros,
 )
@@ -272,20 +274,22 @@ def empty_bucket(w: Any, slot: int) -> None:
 def fetch_ahead(w: Any) -> None:
     """Ask for the memory of the arrivals that come soon; an entry behind the last one is an old one, and harmless."""
     soon = entry_at(w.agenda, w.agenda_first + FETCHED - 1)
-    prefetch_port(w.ports, whole(soon.port))
-    prefetch_delivered(w.packets, whole(soon.packet))
+    prefetch_crossed(w.ports, whole(soon.port))
+    prefetch_packet(w.packets, whole(soon.packet))
     if w.agenda_first + FOLLOWED <= w.agenda_end:
         sooner = entry_at(w.agenda, w.agenda_first + FOLLOWED - 1)
-        fetch_next_port(w, port_at(w.ports, whole(sooner.port)), packet_at(w.packets, whole(sooner.packet)))
+        fetch_next_port(w, port_at(w.ports, whole(sooner.port)), whole(sooner.packet))
 
 
 @inlined_kernel
-def fetch_next_port(w: Any, port: Any, packet: Any) -> None:
+def fetch_next_port(w: Any, port: Any, number: int) -> None:
     """Ask for the memory of what an arriving packet meets: the next port, or subflow and NIC of its host."""
+    packet = packet_at(w.packets, number)
     if port.to_node < w.n_hosts:
+        prefetch_delivered(w.packets, number)
         prefetch_sub(w.subs, packet.sub)
-        prefetch_port(w.ports, int64_at(w.host_port, port.to_node))
+        prefetch_offered(w.ports, int64_at(w.host_port, port.to_node))
         return
     found = route(w, present_epoch(w), port.to_node - w.n_hosts, packet.target)
     if found.count == 1:
-        prefetch_port(w.ports, int64_at(w.candidates, found.first))
+        prefetch_offered(w.ports, int64_at(w.candidates, found.first))
