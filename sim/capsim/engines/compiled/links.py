@@ -101,8 +101,8 @@ def leave_queue(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
     port.queue_bytes -= packet.bytes
     port.packets_out += 1
     port.bytes_out += packet.bytes
-    if port.order == HEADERS_FIRST and has_data(packet):
-        port.data_bytes -= packet.bytes
+    if port.order == HEADERS_FIRST:
+        port.data_bytes -= packet.bytes * has_data(packet)
     count_sojourn(port, packet, depart_ps)
     if w.histograms and depart_ps > w.warm_up_ps:
         count_wait(w, port, packet, depart_ps)
@@ -336,8 +336,8 @@ def undo_enqueue(w: Any, port: Any, packet: Any, now_ps: int) -> None:
     port.free_ps -= transmission_ps(w, port, packet)
     port.queue_packets -= 1
     port.queue_bytes -= packet.bytes
-    if port.order == HEADERS_FIRST and has_data(packet):
-        port.data_bytes -= packet.bytes
+    if port.order == HEADERS_FIRST:
+        port.data_bytes -= packet.bytes * has_data(packet)
 
 
 @inlined_kernel
@@ -415,8 +415,8 @@ def enter_queue(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int
     packet.enqueue_ps = now_ps
     port.queue_packets += 1
     port.queue_bytes += packet.bytes
-    if port.order == HEADERS_FIRST and has_data(packet):
-        port.data_bytes += packet.bytes
+    if port.order == HEADERS_FIRST:
+        port.data_bytes += packet.bytes * has_data(packet)
     port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
     port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
     if one_by_one(w, port):
