@@ -54,11 +54,7 @@ app = App(
     help_epilogue="capsmodel COMMAND --help explains a command, with examples. --install-completion lets Tab complete "
     "commands and options.",
 )
-app.command(
-    "capsmodel.cli.shared.completion:install",
-    name="--install-completion",
-    help="Let the shell complete commands and options.",
-)
+app.register_install_completion_command(help="Let the shell complete commands and options.")
 _GROUPS = {
     name: Group(name, sort_key=position)
     for position, name in enumerate(dict.fromkeys(command.group for command in COMMANDS))
