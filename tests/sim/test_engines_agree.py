@@ -80,6 +80,7 @@ VARIANTS = {
     "probes": ("ecmp", {"probe_ps": 50_000_000, "probe_ports": (0, 3, 9), "probe_flows": (0, 5)}),
     "windows of shared streams": ("mptcp", {"probe_ps": 50_000_000, "probe_flows": (0, 5)}),
     "a warm-up": ("rps_pq", {"warm_up_ps": 400_000_000, "histograms": True}),
+    "a warm-up without histograms": ("ecmp", {"warm_up_ps": 400_000_000}),
     "a warm-up longer than the run": ("rps", {"warm_up_ps": 2 * 10**11 - 1, "histograms": True}),
     "end in the middle": ("rps_pq", {"end_ps": 700_000_000}),
     "hashed acks of caps": ("caps", {"balancer": {"spray_acks": False}}),
