@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from capsim import records
-from capsim.base.bounds import MAX_TIME_PS, POOL, SEGMENTS
+from capsim.base.bounds import POOL, SEGMENTS
 from capsim.base.randomness import key, key_base
 from capsim.engines.own_memory import own_memory
 from capsim.engines.state import Setup, StackState, State, Table, stack_state
@@ -151,7 +151,7 @@ def _ports(setup: Setup) -> Table:
     ports = np.zeros(fabric.n_ports, records.PORT)
     for name in ("head", "tail", "queue_head", "wait_head", "wait_tail"):
         ports[name] = NONE
-    ports["queue_head_ps"] = MAX_TIME_PS
+    ports["queue_head_ps"] = records.NO_TIME_PS
     ports["from_node"], ports["to_node"] = fabric.port_from, fabric.port_to
     ports["of_host"] = fabric.port_from < fabric.n_hosts
     if setup.scheme.queue.by_priority:

@@ -6,12 +6,14 @@ import numpy as np
 # headers and control packets ahead of data
 BY_ARRIVAL, BY_PRIORITY, BY_RANK, HEADERS_FIRST = range(4)
 
+NO_TIME_PS = 2**63 - 1  # when a packet arrives that is not there: after all that are
+
 # A packet touches the first two cache lines when it is offered to a FIFO port, and the first three when it has crossed
 # the link.
 PORT = np.dtype(
     [
         ("free_ps", "i8"),  # when the serialiser has sent all that is queued
-        ("queue_head_ps", "i8"),  # arrive_ps of the packet `queue_head`
+        ("queue_head_ps", "i8"),  # arrive_ps of the packet `queue_head`, or NO_TIME_PS
         ("delay_ps", "i8"),
         ("byte_ps", "i8"),  # time per byte, or 0 when it is not a whole number
         ("limit_packets", "i4"),  # NONE = unlimited

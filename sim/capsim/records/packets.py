@@ -17,7 +17,7 @@ PACKET = np.dtype(
     [
         ("arrive_ps", "i8"),  # at the far end of the current link, or when the processor of a host is done with it
         ("enqueue_ps", "i8"),  # at the current port
-        ("next_arrive_ps", "i8"),  # arrive_ps of the packet behind it in the port's chain
+        ("next_arrive_ps", "i8"),  # arrive_ps of the packet behind it in the port's chain, or NO_TIME_PS
         ("next", "i4"),  # chains of a port; free list of the pool
         ("previous", "i4"),
         ("sub", "i4"),

@@ -53,6 +53,7 @@ from capsim.records import (
     EVICTED,
     HEADERS_FIRST,
     LINK_DOWN,
+    NO_TIME_PS,
     NONE,
     QUEUE_FULL,
     TRIMMED,
@@ -142,7 +143,7 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
     """Append a packet to the list of those that arrive at the far end."""
     packet.arrive_ps = arrive_ps
     packet.next = NONE
-    packet.next_arrive_ps = NEVER
+    packet.next_arrive_ps = NO_TIME_PS
     if port.head == NONE:
         port.head = number
         add_arrival(w, p, number, arrive_ps)
@@ -299,7 +300,7 @@ def follow(w: Any, p: int, port: Any, packet: Any, now_ps: int) -> None:
     """Begin to send the next of the waiting packets behind one that has been sent."""
     if w.leave != 0 and sends_by_queue(port) and leave(w, p, whole(port.queue_head), now_ps) == MARK:
         put_mark(w, port, packet)
-    port.queue_head, port.queue_head_ps = NONE, NEVER
+    port.queue_head, port.queue_head_ps = NONE, NO_TIME_PS
     following = whole(port.wait_head)
     if following == NONE:
         return
@@ -475,7 +476,7 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     drain(w, p, port, now_ps - port.delay_ps)
     port.head = packet.next
     prefetch_packet(w.packets, port.head)
-    follow_arrival(w, p, whole(port.head), packet.next_arrive_ps)
+    follow_arrival(w, p, whole(port.head), NEVER if port.head == NONE else packet.next_arrive_ps)
     port.packets_arrived += 1
     counters_at(w.counters, 0).traversals += 1
     return number
@@ -513,9 +514,9 @@ def cut_off(w: Any, p: int, port: Any) -> int:
         while packet_at(w.packets, last).next != first:
             last = packet_at(w.packets, last).next
         packet_at(w.packets, last).next = NONE
-        packet_at(w.packets, last).next_arrive_ps = NEVER
+        packet_at(w.packets, last).next_arrive_ps = NO_TIME_PS
     port.tail = last
-    port.queue_head, port.queue_head_ps = NONE, NEVER
+    port.queue_head, port.queue_head_ps = NONE, NO_TIME_PS
     return whole(first)
 
 
