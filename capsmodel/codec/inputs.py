@@ -149,7 +149,7 @@ def _share_bytes(one: Packets, other: Packets) -> bool:
     return np.may_share_memory(one, other) and np.shares_memory(one, other)
 
 
-def quick_output(given: Any, shape: tuple[int, int], out: Any, out_shape: tuple[int, int]) -> Packets | None:
+def quick_output(given: object, shape: tuple[int, int], out: object, out_shape: tuple[int, int]) -> Packets | None:
     """Return where the result for one unit goes, or None where `given` or `out` needs the closer look of the checks.
 
     Of small packets a unit takes a microsecond or two, and these checks would take as long again.
@@ -157,7 +157,7 @@ def quick_output(given: Any, shape: tuple[int, int], out: Any, out_shape: tuple[
     if type(given) is not np.ndarray or given.dtype is not _BYTE or given.shape != shape or given.strides[1] != 1:
         return None
     if out is None:
-        return np.empty(out_shape, _BYTE)  # type: ignore[return-value]  # to mypy _BYTE, compared to Any, is Any
+        return np.empty(out_shape, given.dtype)
     if type(out) is not np.ndarray or out.dtype is not _BYTE or out.shape != out_shape or out.strides[1] != 1:
         return None
     apart = out is not given and out.flags.owndata and given.flags.owndata

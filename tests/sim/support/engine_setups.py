@@ -178,7 +178,10 @@ def differences(setup: Setup, *, strict: bool = False) -> list[str]:
 
 
 def _differences(compiled: RawRecords, setup: Setup, *, strict: bool) -> list[str]:
-    """Return where they differ from `compiled`, or from those of a run without a trace, which counts queues later."""
+    """Return where the records of the reference engine, or of a run without a trace, differ from `compiled`.
+
+    Without a trace the compiled engine counts later what has left a queue.
+    """
     found = differing(compiled, run_reference(setup, strict=strict))
     untraced = differing(compiled, run(replace(setup, trace=TRACE_OFF)))
     return found + [f"without a trace: {name}" for name in untraced if not name.startswith("trace.")]

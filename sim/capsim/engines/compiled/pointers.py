@@ -319,7 +319,8 @@ def _prefetcher(dtype: np.dtype[Any], first: int, end: int) -> Any:
     return intrinsic(prefetch)
 
 
-# What a packet touches on its way, and of packets what hosts touch too: see the records
+# Of a port: what a packet touches that is offered to it, or that has crossed its link. Of a packet: what switches
+# touch, or what hosts touch besides (see the records).
 prefetch_offered, prefetch_crossed = _prefetcher(records.PORT, 0, 2), _prefetcher(records.PORT, 0, 3)
 prefetch_packet, prefetch_delivered = _prefetcher(records.PACKET, 0, 1), _prefetcher(records.PACKET, 1, 2)
 prefetch_sub = _prefetcher(records.SUBFLOW, 0, 4)

@@ -283,7 +283,7 @@ def fetch_ahead(w: Any) -> None:
 
 @inlined_kernel
 def fetch_next_port(w: Any, port: Any, number: int) -> None:
-    """Ask for the memory of what an arriving packet meets: the next port, or subflow and NIC of its host."""
+    """Ask for the memory of what an arriving packet meets: the next port, or at a host its subflow and NIC."""
     packet = packet_at(w.packets, number)
     if port.to_node < w.n_hosts:
         prefetch_delivered(w.packets, number)
