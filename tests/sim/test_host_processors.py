@@ -132,7 +132,7 @@ def test_no_work_for_a_unit_whose_source_packets_came_before_it_was_closed():
     unit.k, unit.n, unit.first_segment, unit.arrived_packets = 3, 5, 0, 0
     unit.decoded_ps, unit.released = NONE, 0
     repair = [end.packet(kind=CODED, unit=0, position=3, flags=0)]
-    ring = end.hosts.ring(end.sub)
+    ring = end.hosts.rings[end.sub.id]
     ring[0], ring[2] = RECEIVED, RECEIVED
     assert answers(end, "decodes", repair) == [1]
     ring[1] = RECEIVED

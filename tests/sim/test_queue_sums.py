@@ -9,6 +9,7 @@ from support.engine_setups import differences
 from capsim import ConservationError, Dumbbell, LinkChange, Listed, Probes, Scenario, simulate
 from capsim.base.bounds import MAX_TIME_PS, WIRE_BYTES, WORD
 from capsim.engines.hosts.queue_counts import count_sojourn
+from capsim.engines.reference import Network
 from capsim.engines.reference_records import slotted
 from capsim.records import PACKET, PORT
 from capsim.results.conservation import check
@@ -40,6 +41,15 @@ def test_a_sum_of_two_words_is_exact_far_beyond_63_bits() -> None:
     table = np.array([tuple(getattr(port, name) for name in PORT.names or ())], PORT)
     assert sojourn_ps(table)[0] == pytest.approx(total_ps, rel=1e-15)
     assert sojourn_bytes_ns(table)[0] == pytest.approx(total_bytes_ns, rel=1e-15)
+
+
+def test_the_reference_engine_has_the_same_two_words() -> None:
+    """Its sums are whole numbers of any size until it writes them down."""
+    port = Network(prepare(SLOW)).port_objects[0]
+    port.sojourn_ps, port.sojourn_bytes_ns = 3 * WORD + 5, WORD - 1
+    port.settle()
+    assert (port.record.sojourn_words, port.record.sojourn_ps) == (3, 5)
+    assert (port.record.sojourn_bytes_words, port.record.sojourn_bytes_ns) == (0, WORD - 1)
 
 
 FLOWS = Listed(flows=((0, 1, 14_600, 0.0),))

@@ -317,7 +317,7 @@ def play(*, window, receive_window, n_segments, tlp, times, unheard):
             ours = sender.ack(ack, at_us=at, rtt_us=at - echo, blocks=blocks, flags=flags, twice=twice)
         assert ours == sent
         assert sender.sub.cwnd_bytes == twin.cwnd
-        ring, sub = sender.hosts.ring(sender.sub), sender.sub
+        ring, sub = sender.hosts.rings[sender.sub.id], sender.sub
         assert {each for each in range(sub.una, sub.high) if ring[each & sub.ring_mask] & MISSING} == twin.missing()
         high = path.carry(-(-now // US), sent, high)
     return twin, fired

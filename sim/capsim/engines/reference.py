@@ -30,7 +30,7 @@ from capsim.engines.events import (
 )
 from capsim.engines.hosts import handlers
 from capsim.engines.hosts.queue_counts import has_data
-from capsim.engines.reference_ports import Environment, Event, Port
+from capsim.engines.reference_ports import Environment, Event, OrderedEvent, Port
 from capsim.engines.reference_records import Records
 from capsim.engines.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 from capsim.records import (
@@ -71,9 +71,9 @@ class Network(Records):
 
     def at(self, time_ps: int, kind: int, entity: int, action: Callable[..., None], *args: Any) -> None:
         """Call `action` at a time; hosts and flows that start are in the order of their numbers."""
-        event = Event(self.env, kind, entity)
+        event = (OrderedEvent if kind in (WORK, START) else Event)(self.env, kind, entity)
         event.callbacks.append(lambda _: action(*args))
-        event.at(time_ps, event.place if kind in (WORK, START) else 0)
+        event.at(time_ps)
 
     def tell(self, progress: Callable[[int], None]) -> None:
         """Call `progress` with the time once in `PROGRESS_TRAVERSALS` arrivals."""
@@ -91,21 +91,17 @@ class Network(Records):
         self.at(self.setup.end_ps, END, 0, self.end)
         if self.flows:
             self.env.run(until=self.done)
-        self.counts.now_ps, self.counts.events = self.env.now, self.env.events
+        self.counts.now_ps, self.counts.events = self.env.now, next(self.env._eid) - self.done.triggered
+        self.counts.in_flight = self.in_flight()
         self.counts.traversals = sum(port.packets_arrived for port in self.ports)
         for port in self.port_objects:
             port.settle()
 
     def end_warm_up(self) -> None:
         """Keep the counters as they are now, with what is in queues."""
-        sums = ("sojourn_ps", "sojourn_words", "sojourn_bytes_ns", "sojourn_bytes_words")
-        before = [[getattr(port, name) for name in sums] for port in self.ports]
         for port in self.port_objects:
             port.settle()
         self.take_snapshot()
-        for port, values in zip(self.ports, before, strict=True):
-            for name, value in zip(sums, values, strict=True):
-                setattr(port, name, value)
 
     def start(self, f: int) -> None:
         """Begin a flow."""
@@ -153,13 +149,12 @@ class Network(Records):
 
     def free_packet(self, number: int) -> None:
         """Take a packet out of the network."""
-        self.counts.in_flight -= 1
         self.unused.append(number)
 
     def check_done(self) -> None:
         """End the run when every flow that can begin has, every subflow has finished and the network is empty."""
         counts = self.counts
-        if counts.in_flight or counts.open_subs or counts.due:
+        if self.in_flight() or counts.open_subs or counts.due:
             return
         if counts.next_start == self.n_starts:
             self.end()
@@ -248,6 +243,8 @@ class Network(Records):
     def sample(self, index: int, watch: Any, sub: int, row: int) -> None:
         """Copy one number out of its row."""
         field = self.plan.fields[watch.field]
+        if field.table == "ports":
+            self.port_objects[row].write_sums()
         record = self.owned(field.table, row, field.owner) if field.owner else getattr(self, field.table)[row]
         self.probes.append((self.env.now, index, sub, field.value(record)))
 

@@ -4,12 +4,13 @@ from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import chain
+from math import inf
 from operator import attrgetter
 from typing import Any
 
 import simpy
 
-from capsim.base.bounds import BACKLOG_PS
+from capsim.base.bounds import BACKLOG_PS, WORD
 from capsim.base.clock import serialisation_ps
 from capsim.base.randomness import FIRST, MASK, SECOND, uniform
 from capsim.engines.events import ARRIVE, DEPART, UNUSED_BITS, in_turn, place, salt
@@ -17,7 +18,7 @@ from capsim.engines.faults import BACKLOG, error_of
 from capsim.engines.hosts import switches
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.primitives import rank
-from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn, has_data
+from capsim.engines.hosts.queue_counts import PS_PER_NS, count_leaving, has_data
 from capsim.engines.losses import loss_chance, note_fate
 from capsim.records import (
     ARRIVED,
@@ -34,13 +35,15 @@ from capsim.records import (
     QUEUE_FULL,
     TRIMMED,
 )
-from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, TRIM, TRIM_LAST, has_room
+from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, TRIM, TRIM_LAST
+
+# Of the upper bits of a hash, placed in a SimPy priority between kind and number
+HASH_FACTOR, HASH_MASK = SECOND << 32 - UNUSED_BITS, MASK >> UNUSED_BITS << 32
 
 
 class Environment(simpy.Environment):
-    """SimPy's, with whole picoseconds; counts events that have a kind, and transmissions."""
+    """SimPy's, with whole picoseconds; numbers transmissions."""
 
-    events = 0
     tie_seed = 0
     transmissions = 0
     now = property(attrgetter("_now"))  # an int: the time begins at one and moves by ints
@@ -69,22 +72,32 @@ class Event(simpy.Event):
     True
     """
 
-    env: Environment
-
     def __init__(self, env: Environment, kind: int, entity: int):
         # As simpy.Timeout does it: the event has a value from the beginning.
         self.env, self.callbacks, self._ok, self._value = env, [], True, None
+        self.queue: list[Any] = env._queue
+        self.numbers = env._eid
         self.salt, self.place = salt(entity, env.tie_seed), place(kind, entity)
 
-    def at(self, time_ps: int, order: int = 0) -> None:
-        """Let it happen at a time; `order` is its place among others of that time, 0: drawn by a hash."""
-        if not order:  # tie(), written out; its last shift by 15 leaves the upper 9 bits as they are
-            value = (time_ps ^ (time_ps >> 32) ^ self.salt) & MASK
-            value = ((value ^ (value >> 16)) * FIRST) & MASK
-            order = ((value ^ (value >> 15)) * SECOND & MASK) >> UNUSED_BITS << 32 | self.place
-        env = self.env
-        env.events += 1
-        heappush(env._queue, (time_ps, order, env.events, self))  # type: ignore[misc]  # any int will do
+    def at(self, time_ps: int) -> None:
+        """Let it happen at a time, where a hash puts it among others of that time and kind."""
+        # tie(), written out; its last shift by 15 leaves the upper 9 bits as they are
+        value = (time_ps ^ time_ps >> 32 ^ self.salt) & MASK
+        value = (value ^ value >> 16) * FIRST & MASK
+        order = (value ^ value >> 15) * HASH_FACTOR & HASH_MASK | self.place
+        heappush(self.queue, (time_ps, order, next(self.numbers), self))
+
+
+class OrderedEvent(Event):
+    """An event that `order`, its SimPy priority, places among others of one time: its kind and number, if not set."""
+
+    def __init__(self, env: Environment, kind: int, entity: int):
+        super().__init__(env, kind, entity)
+        self.order = self.place
+
+    def at(self, time_ps: int) -> None:
+        """Let it happen at a time."""
+        heappush(self.queue, (time_ps, self.order, next(self.numbers), self))
 
 
 class LinkTimes(dict[int, int]):
@@ -114,9 +127,11 @@ class Port:
         self.link_time_ps = LinkTimes(record.rate_bps, self.setup.link_bytes)
         self.waiting: deque[Any] = deque()
         self.in_service: Any = None
-        self.order = 0  # of the departure and the arrival of the packet in service; 0 where ties are hashed
         self.on_wire: deque[Any] = deque()
-        self.departure, self.arrival = Event(self.env, DEPART, number), Event(self.env, ARRIVE, number)
+        self.is_ordered, self.counts_in_service = self.setup.ordered, self.setup.count_in_service
+        self.event_kind = OrderedEvent if self.is_ordered else Event
+        self.departure: Any = self.event_kind(self.env, DEPART, number)
+        self.arrival: Any = self.event_kind(self.env, ARRIVE, number)
         self.departure.callbacks.append(self.depart)
         self.arrival.callbacks.append(self.arrive)
         self.admit, self.take, self.leave, self.evict = network.queue_hooks(record, number)
@@ -125,7 +140,11 @@ class Port:
         self.reaches_host = record.to_node < network.n_hosts
         self.has_jitter = bool(self.setup.host_jitter_ps and record.of_host)
         self.is_fifo, self.is_ranked = record.order == BY_ARRIVAL, record.order == BY_RANK
-        self.is_ordered, self.counts_in_service = self.setup.ordered, self.setup.count_in_service
+        # As a queue without `admit` has it (capsim.roles.hooks.has_room)
+        self.limit_packets = inf if record.limit_packets == NONE else record.limit_packets
+        self.limit_bytes = inf if record.limit_bytes == NONE else record.limit_bytes
+        self.sojourn_ps = self.sojourn_bytes_ns = 0
+        self.begins_at_once = not (self.is_ordered or self.is_ranked or self.has_jitter)
         self.extras = self.done_at_departure()
 
     def done_at_departure(self) -> list[Callable[[Any, int], None]]:
@@ -139,35 +158,41 @@ class Port:
 
     def send(self, packet: Any, now_ps: int) -> None:
         """Begin to send a packet."""
-        self.in_service, begin_ps = packet, now_ps
+        self.in_service = packet
+        begin_ps = now_ps if self.begins_at_once else self.begin(packet, now_ps)
+        self.departure.at(begin_ps + self.link_time_ps[packet.bytes])
+
+    def begin(self, packet: Any, now_ps: int) -> int:
+        """Note what the order of events and packets depends on, and return when a packet begins, now or later."""
         if self.is_ordered:
-            self.order = in_turn(self.env.next_transmission())
+            self.departure.order = self.arrival.order = in_turn(self.env.next_transmission())
         if self.is_ranked:
             self.record.turn = max(self.record.turn, packet.rank)
-        if self.has_jitter:
-            begin_ps = self.begin_ps(packet, self.record.packets_out, now_ps)
-        self.departure.at(begin_ps + self.link_time_ps[packet.bytes], self.order)
+        return self.begin_ps(packet, self.record.packets_out, now_ps) if self.has_jitter else now_ps
 
     def depart(self, _: simpy.Event) -> None:
         """Let the packet in service go, whose last bit has left, and send the next."""
-        port, packet, now_ps = self.record, self.in_service, self.env.now
+        port, packet, now_ps = self.record, self.in_service, self.env._now
         packet_bytes = packet.bytes
         port.queue_packets -= 1
         port.queue_bytes -= packet_bytes
         port.packets_out += 1
         port.bytes_out += packet_bytes
-        count_sojourn(port, packet, now_ps)
+        sojourn_ps = now_ps - packet.enqueue_ps
+        self.sojourn_ps += sojourn_ps
+        self.sojourn_bytes_ns += sojourn_ps // PS_PER_NS * packet_bytes
         for action in self.extras:
             action(packet, now_ps)
         self.on_wire.append(packet)
-        self.arrival.at(now_ps + port.delay_ps, self.order)
-        self.in_service = None
+        self.arrival.at(now_ps + port.delay_ps)
         if self.waiting:
             self.send(self.waiting.popleft() if self.take is None else self.taken(now_ps), now_ps)
+        else:
+            self.in_service = None
 
     def arrive(self, _: simpy.Event) -> None:
         """Give the packet that has crossed the link to the host or switch at the far end."""
-        network, port, packet, now_ps = self.network, self.record, self.on_wire.popleft(), self.env.now
+        network, port, packet, now_ps = self.network, self.record, self.on_wire.popleft(), self.env._now
         port.packets_arrived += 1
         if port.loss_prob > 0 and self.is_lost(now_ps):
             network.lose(packet, self)
@@ -243,14 +268,14 @@ class Port:
 
     def decision(self, packet: Any, now_ps: int) -> int:
         """Return what the queue discipline decides."""
-        port = self.record
-        queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
+        queue_packets, queue_bytes = self.record.queue_packets, self.record.queue_bytes
         if queue_packets and not self.counts_in_service:
             queue_packets -= 1
             queue_bytes -= self.in_service.bytes
-        if self.admit is None:
-            return ACCEPT if has_room(port, packet, queue_packets, queue_bytes) else REFUSE
-        return int(self.admit(packet, queue_packets, queue_bytes, now_ps))
+        if self.admit is not None:
+            return int(self.admit(packet, queue_packets, queue_bytes, now_ps))
+        fits = queue_packets < self.limit_packets and queue_bytes + packet.bytes <= self.limit_bytes
+        return ACCEPT if fits else REFUSE
 
     def enqueue(self, packet: Any, now_ps: int) -> None:
         """Accept a packet or drop it."""
@@ -359,7 +384,7 @@ class Port:
     def leave_queue(self, packet: Any) -> None:
         """Take a packet that will not be sent as it is off the counters of the queue."""
         port = self.record
-        count_sojourn(port, packet, self.env.now)
+        self.count_sojourn(packet)
         port.free_ps -= self.link_time_ps[packet.bytes]
         port.queue_packets -= 1
         port.queue_bytes -= packet.bytes
@@ -372,7 +397,7 @@ class Port:
             return
         packet, self.in_service = self.in_service, None
         self.departure.callbacks = []  # the one that is due does nothing
-        self.departure = Event(self.env, DEPART, self.number)
+        self.departure = self.event_kind(self.env, DEPART, self.number)
         self.departure.callbacks.append(self.depart)
         self.drop_queued(packet, LINK_DOWN)
         while self.waiting:
@@ -381,5 +406,20 @@ class Port:
 
     def settle(self) -> None:
         """Count what is in the queue at the end of the run."""
+        before = self.sojourn_ps, self.sojourn_bytes_ns
         for packet in chain(() if self.in_service is None else (self.in_service,), self.waiting):
-            count_sojourn(self.record, packet, self.env.now)
+            self.count_sojourn(packet)
+        self.write_sums()
+        self.sojourn_ps, self.sojourn_bytes_ns = before
+
+    def count_sojourn(self, packet: Any) -> None:
+        """Add a packet that was in the queue until now."""
+        sojourn_ps = self.env.now - packet.enqueue_ps
+        self.sojourn_ps += sojourn_ps
+        self.sojourn_bytes_ns += sojourn_ps // PS_PER_NS * packet.bytes
+
+    def write_sums(self) -> None:
+        """Write the sums over packets into the record."""
+        port = self.record
+        port.sojourn_words, port.sojourn_ps = divmod(self.sojourn_ps, WORD)
+        port.sojourn_bytes_words, port.sojourn_bytes_ns = divmod(self.sojourn_bytes_ns, WORD)

@@ -12,6 +12,7 @@ from capsim.engines.initial_state import initial_state
 from capsim.engines.own_memory import param_record
 from capsim.engines.probes import plan
 from capsim.engines.state import RawRecords, Setup, Snapshot, StackState, delivered_segments
+from capsim.records import NONE
 from capsim.roles.hooks import HOOKS, HOST_ROLES, NETWORK_ROLES, hooks_of
 from capsim.roles.own import HEADER, OWN, Table
 
@@ -100,6 +101,19 @@ class Units(dict[int, Any]):
         return self[number]
 
 
+class Rings(dict[int, bytearray]):
+    """Flags of the segments in flight by subflow, each made when it is first asked for: then its length is known."""
+
+    def __init__(self, subs: list[Any]):
+        super().__init__()
+        self._subs = subs
+
+    def __missing__(self, number: int) -> bytearray:
+        """Return the flags of a subflow that has sent nothing yet."""
+        self[number] = bytearray(self._subs[number].ring_mask + 1)
+        return self[number]
+
+
 _TABLES = ("units", "segments", "paths", "ports", "back_paths")  # in `own`: all records of a scope
 _SCOPES = ("subflow", "flow", "host", "packet", "segment")
 
@@ -157,7 +171,7 @@ class Records:
         self.counters = self._objects(state.counters)
         self.counts = self.counters[0]
         self.subs: list[Any] = []
-        self.rings: list[bytearray] = []
+        self.rings = Rings(self.subs)
         self.maps: list[int] = []
         self.data: list[int] = []
         self.arrivals: list[int] = []
@@ -264,15 +278,19 @@ class Records:
 
     def take_packet(self) -> int:
         """Return the number of a packet that is not in the network."""
-        self.counts.in_flight += 1
         if not self.unused:
             self.packets.append(self._packet(np.zeros((), records.PACKET)))
             self.packets[-1].number = len(self.packets) - 1
             self.packet.append(self.first_row("packet", self.state.own.layouts["packet"].records))
             self.unused.append(len(self.packets) - 1)
         number = self.unused.pop()
-        self.packets[number].label = self.packets[number].entropy = records.NONE
+        packet = self.packets[number]
+        packet.label = packet.entropy = NONE
         return number
+
+    def in_flight(self) -> int:
+        """Return how many packets are in the network."""
+        return len(self.packets) - len(self.unused)
 
     def new_subflow(self, f: int) -> int:
         """Return the number of a new subflow."""
@@ -286,12 +304,6 @@ class Records:
         self.nic_direction += [self.first_row("nic_direction", ["nic"]) for _ in range(2)]
         self.counts.subs += 1
         return number
-
-    def ring(self, sub: Any) -> bytearray:
-        """Return the flags of the segments of a subflow."""
-        if sub.id == len(self.rings):
-            self.rings.append(bytearray(sub.ring_mask + 1))
-        return self.rings[sub.id]
 
     def segments(self, sub: Any, owner: Any) -> list[Any]:
         """Return the own memory of its transport for each place of the ring of a subflow; none without fields."""

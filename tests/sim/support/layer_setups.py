@@ -23,7 +23,6 @@ class LayerEnd:
             self.number = self.hosts.new_subflow(flow)
             enter_subflow(self.hosts, flow, self.number, 0)
             self.sub = self.hosts.subs[self.number]
-            self.hosts.ring(self.sub)
         self.memory = self.hosts.subflow[self.number][self.sub.stack, "layer"]
         self.units, self.counters = self.hosts.units, self.hosts.counters[0]
         self.now_ps = 0

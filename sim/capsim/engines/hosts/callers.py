@@ -61,7 +61,7 @@ IN_PYTHON = (  # what is written for the compiled engine, and what that means in
     (r"\bmemory_at\((w\.\w+), (.+?), [\w.]+, ([\w.]+)\)", r"\1[\2][\3]"),
     (r"\bparams_at\(([\w.]+)\)", r"\1"),
     (r"\b(packets|ports|subs|units)_of\(w\)", r"w.\1"),
-    (r"\bring_of\(w, sub\)", r"w.ring(sub)"),
+    (r"\bring_of\(w, sub\)", r"w.rings[sub.id]"),
     (r"\b\w+_hook\(([\w.]+)\)", r"\1"),
 )
 _IDS = {  # what a caller is given to find its records

@@ -58,7 +58,7 @@ def extents_of(w: Any) -> Any:
 
 def ring_of(w: Any, sub: Any) -> Any:
     """Return the flags of the segments of a subflow."""
-    return w.ring(sub)
+    return w.rings[sub.id]
 
 
 def candidates_of(w: Any, first: int, count: int) -> Any:
