@@ -7,4 +7,5 @@ The names below are the model: exact, vectorised closed forms of the five papers
 
 from capsmodel._lazy import names_of_stub
 
+__version__ = "0.1.0"
 __getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

@@ -1,4 +1,3 @@
-from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 from capsmodel.coding.decoding import (
     decode_failure_prob,
@@ -119,3 +118,5 @@ __all__ = [
     "window_delay_s",
     "workload_names",
 ]
+
+__version__: str

@@ -1,8 +1,7 @@
 """Compilation on first use: nothing is compiled by an import, and the next process finds the result on disk.
 
 Where no folder for the result can be written, each process compiles anew. With ``NUMBA_DISABLE_JIT=1`` the functions
-stay plain Python, to be stepped through or measured by a coverage tool. Python hears of Ctrl-C while Numba compiles,
-and while machine code runs that :func:`interruptible` calls.
+stay plain Python, to be stepped through or measured by a coverage tool. Python hears of Ctrl-C while Numba compiles.
 """
 
 import functools
@@ -10,10 +9,8 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
 from typing import Any, TypeVar, cast
 
 import numba
@@ -21,13 +18,11 @@ import numba.core.event
 from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 
+from capsmodel._interrupts import interruptible
 from capsmodel.code_identity import files_digest
 
 LOG = logging.getLogger(__name__)
-_T = TypeVar("_T")
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-WAIT_S = 0.1  # between looks at whether Ctrl-C was pressed
 
 
 @functools.cache
@@ -36,32 +31,19 @@ def _digest(folder: Path) -> str:
     return files_digest(*sorted(folder.glob("*.py")))
 
 
-class KeptCode(FunctionCache):
-    """Numba's on-disk cache, except that it drops what was kept by a version whose modules had other names.
+class SourceCache(FunctionCache):
+    """Numba's on-disk cache, except that it notices a change of any file beside the function's own.
 
-    Attributes
-    ----------
-    calls_numba : bool
-        Whether machine code may call what Numba has for its own types (arrays with counted references, strings), which
-        takes a quarter of a second to load. A compilation loads it by itself.
+    It drops what was kept by a version whose modules had other names.
     """
-
-    calls_numba = True
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the machine code that is kept, None if there is none."""
         try:
-            if self.calls_numba:
-                return super().load_overload(signature, target_context)
-            with self._guard_against_spurious_io_errors():  # the same, without `target_context.refresh()`
-                return self._load_overload(signature, target_context)
+            return super().load_overload(signature, target_context)
         except (ImportError, AttributeError):
             self._cache_file.flush()
             return None
-
-
-class SourceCache(KeptCode):
-    """A cache that notices a change of any file beside the function's own."""
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         key = super()._index_key(signature, codegen)
@@ -88,8 +70,13 @@ def _prepared(dispatcher: Any, function: Callable[..., Any]) -> Any:
         with suppress(RuntimeError):  # no folder can be written: the result is not kept
             dispatcher._cache = SourceCache(function)
         compile_now = dispatcher.compile
-        dispatcher.compile = lambda signature: interruptible(lambda: compile_now(signature))
+        dispatcher.compile = lambda signature: _interruptible(lambda: compile_now(signature))
     return dispatcher
+
+
+def _interruptible(work: Callable[[], Any]) -> Any:
+    """Let another thread compile, unless one compilation needs another: it would wait for Numba's lock for ever."""
+    return work() if global_compiler_lock.is_locked() else interruptible(work)
 
 
 @functools.cache
@@ -157,40 +144,3 @@ def _notice(text: str) -> None:
     LOG.info(text)
     if sys.stderr.isatty():
         print(f"capsmodel: {text}", file=sys.stderr)
-
-
-def interruptible(work: Callable[[], _T]) -> _T:
-    """Let another thread do some work outside of Python, wait for it and return what it returns.
-
-    LLVM generates the machine code of a loop in one call of many seconds, and machine code may run as long. Python lets
-    its main thread know of Ctrl-C, but only between two instructions: a main thread in that call would hear of it
-    afterwards, or, if LLVM calls back, inside a function of ctypes, which prints the exception and forgets it. Machine
-    code must be compiled with ``nogil``. After Ctrl-C the other thread goes on until its work or the process ends.
-
-    Other threads hear of no signal: they do the work themselves. So does a thread that owns Numba's lock, which means
-    that one compilation needs another: a second thread would wait for the lock for ever.
-    """
-    if current_thread() is not main_thread() or global_compiler_lock.is_locked():
-        return work()
-    result = in_background(work, name="machine code")
-    while not result.done():
-        wait([result], WAIT_S)
-    return result.result()
-
-
-def in_background(work: Callable[[], _T], *, name: str) -> Future[_T]:
-    """Let a thread of that name do some work, and return where its result will be.
-
-    It does not keep a process that was interrupted. Worth it for work that compiles, since the other threads go on
-    while LLVM does, and beside a main thread that waits for other processes.
-    """
-    result: Future[_T] = Future()
-
-    def do() -> None:
-        try:
-            result.set_result(work())
-        except BaseException as error:
-            result.set_exception(error)
-
-    Thread(target=do, name=name, daemon=True).start()
-    return result

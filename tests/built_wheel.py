@@ -31,6 +31,9 @@ def unpack(wheel, site):
             for code in origin.parent.glob(f"__pycache__/{file.stem}.*.nb[ic]"):
                 (file.parent / "__pycache__").mkdir(exist_ok=True)
                 shutil.copy2(code, file.parent / "__pycache__")
+        for code in source.glob("__pycache__/*.o"):
+            (site / package / "__pycache__").mkdir(exist_ok=True)
+            shutil.copy2(code, site / package / "__pycache__")
 
 
 def environment(site):

@@ -5,7 +5,7 @@ from typing import Any
 
 from cyclopts import App, CycloptsError, Group
 
-from capsmodel._version import __version__
+from capsmodel import __version__
 from capsmodel.checks import ParameterError
 from capsmodel.cli._commands import COMMANDS
 from capsmodel.cli.shared.endings import (

@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from capsmodel._compilation import in_background
+from capsmodel import __version__
 from capsmodel._files import check_writable
-from capsmodel._version import __version__
+from capsmodel._interrupts import in_background
 from capsmodel.checks import require
 from capsmodel.cli.closed_forms import LOADS, REPFLOW, redundancy_rows, reordering_rows
 from capsmodel.cli.shared.options import Flag

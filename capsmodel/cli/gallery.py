@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from capsmodel import __version__
 from capsmodel._files import check_writable
-from capsmodel._version import __version__
 from capsmodel.checks import require
 from capsmodel.cli.shared.claim_texts import claim_text, counted
 from capsmodel.cli.shared.output import say, without_markup, write_whole

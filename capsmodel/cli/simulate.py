@@ -27,8 +27,8 @@ from capsim.run.estimate import trace_size_bytes
 from capsim.run.simulation import compile_if_needed, prepare, run_prepared
 from capsim.scenario.profile import Filled, filled, rate_remarks
 from capsim.scenario.scenario import from_dict
+from capsmodel import __version__
 from capsmodel._files import check_writable, file_to_write
-from capsmodel._version import __version__
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.options import Texts, Time, probed
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole

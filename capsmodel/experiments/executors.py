@@ -14,6 +14,7 @@ from typing import Any
 
 import joblib
 
+from capsmodel._interrupts import in_background
 from capsmodel.checks import ParameterError, require
 
 _ANSWER_S = 10  # a scheduler answers within milliseconds; one on a busy machine, within seconds
@@ -92,8 +93,6 @@ def dask_cluster(address: str, *, waiting: int = 4) -> Executor:
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
     from distributed import Client
-
-    from capsmodel._compilation import in_background  # loads Numba, a third of a second
 
     file = Path(address)
     try:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from capsmodel import __version__
 from capsmodel._environment import environment_of
-from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 
 if TYPE_CHECKING:

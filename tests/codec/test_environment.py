@@ -1,10 +1,15 @@
 """Places where Numba cannot do its usual work: no folder to write, compilation switched off, helper sources edited."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
+from numba import njit
+
+from capsmodel._compilation import SourceCache
 from capsmodel.codec import kernels
 
 ROUND_TRIP = """
@@ -92,3 +97,19 @@ def test_edit_of_a_helper_compiles_a_kernel_anew(tmp_path):
 def test_helpers_of_the_kernels_are_in_their_folder():
     folders = {Path(kernel.driver.__code__.co_filename).parent for kernel in kernels.KERNELS}
     assert folders == {Path(kernels.emit.__file__).parent}
+
+
+def twice(number):
+    return 2 * number
+
+
+def test_code_that_another_version_kept_is_compiled_anew(tmp_path, monkeypatch):
+    """Its index names a module that is gone, as those of every move of a module do."""
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path))
+    first, second = njit(twice), njit(twice)
+    first._cache, second._cache = SourceCache(twice), SourceCache(twice)
+    index = Path(first._cache._cache_file._index_path)
+    index.parent.mkdir(parents=True, exist_ok=True)
+    index.write_bytes(pickle.dumps(numba.__version__) + b"cmodule_that_is_gone\nName\n.")
+    assert (first(2), second(2)) == (4, 4)
+    assert [sum(each.stats.cache_hits.values()) for each in (first, second)] == [0, 1]

@@ -11,7 +11,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 
 from capsmodel import _compilation
-from capsmodel._compilation import interruptible
+from capsmodel._interrupts import interruptible
 from capsmodel.codec import linalg
 from capsmodel.codec.kernels import combiner
 
@@ -65,17 +65,17 @@ def test_a_thread_of_its_own_compiles_for_the_main_thread_only():
 def test_a_compilation_that_needs_another_one_does_it_in_its_own_thread():
     """It owns Numba's lock, for which a second thread would wait for ever."""
     with global_compiler_lock:
-        assert interruptible(current_thread) is main_thread()
+        assert _compilation._interruptible(current_thread) is main_thread()
 
 
 def test_functions_of_the_codec_are_compiled_interruptibly(monkeypatch):
-    begun_with_lock = []
+    begun_with_lock, compile_now = [], _compilation._interruptible
 
     def watched(compilation):
         begun_with_lock.append(global_compiler_lock.is_locked())
-        return interruptible(compilation)
+        return compile_now(compilation)
 
-    monkeypatch.setattr(_compilation, "interruptible", watched)
+    monkeypatch.setattr(_compilation, "_interruptible", watched)
     monkeypatch.setattr(_compilation, "SourceCache", lambda function: NullCache())
 
     @_compilation.jit

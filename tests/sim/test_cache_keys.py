@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from capsim.engines.compiled.jit import CAPSIM, hook_key, loop_files, loop_key
+from capsim.engines.compiled.functions import CAPSIM, hook_key, loop_files, loop_key
 from capsim.engines.compiled.loop import loop
 from capsim.protocols import congestion, transports
 from capsmodel._syntax import read_source

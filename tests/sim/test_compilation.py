@@ -1,30 +1,26 @@
 """What the compiled engine relies on: flags of Numba, machine code that the next process finds, one initial state."""
 
+import math
 import os
-import pickle
+import random
 import subprocess
 import sys
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
-import numba
 import pytest
-from numba import njit, types
+from numba import njit
 
 from capsim import Batch, Dumbbell, Scenario, scheme, simulate
-from capsim.engines.compiled import engine, signatures
-from capsim.engines.compiled.jit import FLAGS, SourceCache, compiled_hook, inlined_kernel, kernel
+from capsim.engines.compiled import engine, functions, jit, machine_code
+from capsim.engines.compiled.jit import FLAGS, inlined_kernel, kernel
 from capsim.engines.initial_state import initial_state
-from capsim.protocols.balancers import spray
 from capsim.run.simulation import compile_if_needed
-from capsmodel._compilation import KeptCode
 
 PROCESS = """
 import sys
 from capsim import scheme
 from capsim.engines.compiled import engine
-print(engine.is_compiled(scheme("caps")), "scipy.linalg" in sys.modules)
+print(engine.is_compiled(scheme("caps")), "numba" in sys.modules)
 """
 
 
@@ -49,19 +45,28 @@ def test_a_part_has_machine_code_only_within_what_it_is_part_of():
         assert result.library.get_pointer_to_function(result.fndesc.mangled_name) == 0
 
 
-def test_next_process_compiles_nothing_and_loads_no_more_of_numba_than_it_runs():
+def test_next_process_compiles_nothing_and_does_without_numba():
     compile_if_needed(scheme("caps"), engine="compiled")
     result = subprocess.run([sys.executable, "-c", PROCESS], check=True, capture_output=True, text=True)
     assert result.stdout.split() == ["True", "False"]
 
 
-def test_kept_code_of_an_own_hook_may_call_numba_and_that_of_this_package_does_not():
-    """Wrong line: the hook that calls what is not loaded ends the next process."""
+def draws(x, y):
+    return int(random.random() * 0) + x + y
 
-    def own(x):
-        return x
 
-    assert [SourceCache(function, "").calls_numba for function in (own, spray.choose)] == [True, False]
+def takes_logarithms(x, y):
+    return int(math.log1p(x) + y % 2.5)
+
+
+def adds(x, y):
+    return x + y
+
+
+def test_what_calls_functions_of_numba_is_known():
+    """Wrong line: machine code that calls what is not loaded ends the next process."""
+    found = [jit.hook_code(hook, jit.TWO_NUMBERS).calls_numba for hook in (draws, takes_logarithms)]
+    assert found == [True, False]
 
 
 def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_question(monkeypatch):
@@ -69,56 +74,81 @@ def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_ques
     monkeypatch.setattr(engine, "initial_state", lambda setup: built.append(setup) or initial_state(setup))
     scenario = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(flow_bytes=5000, pairs="sides"),))
     compile_if_needed(scheme("caps"), engine="compiled")
-    compiled_hooks = signatures._compiled.cache_info().misses
+    loaded_hooks = functions._loaded_hook.cache_info().misses
     simulate(scenario, scheme="caps")
-    assert (len(built), signatures._compiled.cache_info().misses) == (1, compiled_hooks)
+    assert (len(built), functions._loaded_hook.cache_info().misses) == (1, loaded_hooks)
+
+
+def loaded(hook):
+    """Return a hook of two numbers in machine code."""
+    return machine_code.loaded(
+        f"{hook.__module__}.{hook.__qualname__}",
+        "two numbers",
+        functions.hook_key(hook),
+        lambda: jit.hook_code(hook, jit.TWO_NUMBERS),
+    )
 
 
 def hook_anew(monkeypatch):
-    """Compile the hook of the module `own_hook`, read anew with the one that it imports, as a new process would."""
+    """Load the hook of the module `own_hook`, read anew with the one that it imports, as a new process would."""
     for name in ("own_hook", "limits"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    return compiled_hook(import_module("own_hook").choose, types.int64(types.int64))
+    return loaded(import_module("own_hook").choose)
 
 
 @pytest.mark.parametrize(("line", "name"), [("import limits", "limits.PATH"), ("from limits import PATH", "PATH")])
 def test_an_own_hook_is_compiled_anew_when_a_constant_of_another_file_changes(line, name, tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    (tmp_path / "own_hook.py").write_text(f"{line}\n\n\ndef choose(u):\n    return u + {name}\n")
+    (tmp_path / "own_hook.py").write_text(f"{line}\n\n\ndef choose(u, v):\n    return u + {name}\n")
     found = []
     for path in (1, 2, 2, 1):
         (tmp_path / "limits.py").write_text(f"PATH = {path}\n")
         hook = hook_anew(monkeypatch)
-        found.append((hook.ctypes(0), hook.cache_hits))
-    assert found == [(1, 0), (2, 0), (2, 1), (1, 1)]
+        found.append((machine_code.call(hook, 0, 0), hook.from_disk))
+    assert found == [(1, False), (2, False), (2, True), (1, True)]
 
 
-def test_a_file_that_is_imported_under_two_names_is_compiled_for_each(tmp_path, monkeypatch):
-    """As a scheme of one's own by Python and by the command: machine code on disk imports its module by the name."""
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    file = tmp_path / "own_hook.py"
-    file.write_text("def choose(u):\n    return u + 1\n")
-    hits = []
-    for name in ("own_hook", "scheme_of_a_file", "own_hook"):
-        spec = spec_from_file_location(name, file)
-        module = module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, name, module)
-        spec.loader.exec_module(module)
-        hits.append(compiled_hook(module.choose, types.int64(types.int64)).cache_hits)
-    assert hits == [0, 0, 1]
+def object_files(folder):
+    return sorted(path.name.partition("-")[0] for path in folder.glob("*.o"))
+
+
+def test_of_each_function_the_latest_files_are_kept(tmp_path, monkeypatch):
+    """Wrong line: those of other functions go, or none does, and the folder grows with each edit."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    code = jit.hook_code(takes_logarithms, jit.TWO_NUMBERS)
+    for name, edits in (("one", 1), ("other", machine_code.KEPT + 2)):
+        for edit in range(edits):
+            assert not machine_code.loaded(name, "", str(edit), lambda: code).from_disk
+    assert object_files(tmp_path) == ["one", *machine_code.KEPT * ["other"]]
+    assert machine_code.loaded("other", "", str(machine_code.KEPT + 1), lambda: code).from_disk
+
+
+def test_where_nothing_can_be_written_what_is_there_is_used_and_else_compiled_each_time(tmp_path, monkeypatch):
+    """Wrong line: in a container whose packages are read-only each process compiles for half a minute."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert not loaded(takes_logarithms).from_disk
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setattr(machine_code, "_folders", lambda: [tmp_path, tmp_path / "users"])
+    monkeypatch.setattr(machine_code.os, "access", lambda *_: False)
+    assert loaded(takes_logarithms).from_disk
+    assert [loaded(adds).from_disk for _ in range(2)] == [False, False]
+    assert object_files(tmp_path) == [f"{__name__}.takes_logarithms"]
 
 
 COMPILE_AT_THE_SAME_TIME = """
 import multiprocessing
-from numba import types
-from capsim.engines.compiled.jit import compiled_hook
+from capsim.engines.compiled import functions, jit, machine_code
 from own_hook import HOOKS
 fork = multiprocessing.get_context("fork")
 all_are_ready = fork.Barrier(3)
 def compile_when_all_are_ready(hook):
     all_are_ready.wait()
-    return compiled_hook(hook, types.int64(types.int64)).cache_hits
+    found = machine_code.loaded(
+        hook.__name__, "", functions.hook_key(hook), lambda: jit.hook_code(hook, jit.TWO_NUMBERS)
+    )
+    return machine_code.call(found, 1, 1), found.from_disk
 def hits(_):
     return [compile_when_all_are_ready(hook) for hook in HOOKS]
 with fork.Pool(3) as pool:
@@ -128,13 +158,14 @@ with fork.Pool(3) as pool:
 
 def test_of_processes_that_need_a_hook_at_the_same_time_one_compiles_it(tmp_path):
     """Five hooks, one after the other: without the lock it might be well with one by chance."""
-    hooks = [f"def choose_{i}(u):\n    return u + {i}\n\n\n" for i in range(5)]
+    hooks = [f"def choose_{i}(u, v):\n    return u + v + {i}\n\n\n" for i in range(5)]
     listed = ", ".join(f"choose_{i}" for i in range(5))
     (tmp_path / "own_hook.py").write_text("".join(hooks) + f"HOOKS = [{listed}]\n")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    environment |= {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
     command = [sys.executable, "-c", COMPILE_AT_THE_SAME_TIME]
     result = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-    assert result.stdout.splitlines() == 5 * ["[0, 1, 1]"]
+    assert result.stdout.splitlines() == [f"[({2 + i}, False), ({2 + i}, True), ({2 + i}, True)]" for i in range(5)]
 
 
 def test_without_compiler_the_compiled_engine_refuses():
@@ -146,19 +177,3 @@ def test_without_compiler_the_compiled_engine_refuses():
         "capsmodel: the compiled engine needs Numba's compiler, which NUMBA_DISABLE_JIT=1 switches off: unset it, or "
         "take the reference engine\n"
     )
-
-
-def twice(number):
-    return 2 * number
-
-
-def test_code_that_another_version_kept_is_compiled_anew(tmp_path, monkeypatch):
-    """Its index names a module that is gone, as those of every move of a module do."""
-    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path))
-    first, second = njit(twice), njit(twice)
-    first._cache, second._cache = KeptCode(twice), KeptCode(twice)
-    index = Path(first._cache._cache_file._index_path)
-    index.parent.mkdir(parents=True, exist_ok=True)
-    index.write_bytes(pickle.dumps(numba.__version__) + b"cmodule_that_is_gone\nName\n.")
-    assert (first(2), second(2)) == (4, 4)
-    assert [sum(each.stats.cache_hits.values()) for each in (first, second)] == [0, 1]

@@ -280,7 +280,7 @@ import os, signal
 from dataclasses import replace
 from capsim import Balancer, Batch, LeafSpine, Scenario, scheme, simulate
 from capsim.engines.compiled import engine as compiled
-from capsmodel import _compilation
+from capsmodel import _interrupts
 
 def forever(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
     turns = 0
@@ -293,10 +293,10 @@ def stopped(*arguments):
     os.kill(os.getpid(), signal.SIGTERM)
 
 def run(work):
-    _compilation.wait = stopped
-    return _compilation.interruptible(work)
+    _interrupts.wait = stopped
+    return _interrupts.interruptible(work)
 
-wait, compiled.interruptible = _compilation.wait, run
+wait, compiled.interruptible = _interrupts.wait, run
 signal.signal(signal.SIGTERM, lambda *_: exit(7))
 traffic = (Batch(flow_bytes=3000, flows=2, pairs="other-leaf"),)
 scenario = Scenario(fabric=LeafSpine(leaves=2, hosts_per_leaf=1, spines=4), traffic=traffic)

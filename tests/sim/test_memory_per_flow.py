@@ -3,7 +3,7 @@
 import pytest
 
 from capsim import scheme
-from capsim.engines.compiled.pointers import NODE
+from capsim.engines.compiled.layout import NODE
 from capsim.engines.initial_state import ring_segments
 from capsim.engines.state import stack_state
 from capsim.records import FLOW, SUBFLOW

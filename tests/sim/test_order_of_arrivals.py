@@ -12,9 +12,10 @@ from support.engine_setups import BUSY, differing, random_flows, setup_of
 from capsim import LeafSpine, LinkChange, schemes
 from capsim.engines.compiled.engine import run
 from capsim.engines.compiled.jit import FLAGS
-from capsim.engines.compiled.order.agenda import BUCKETS
-from capsim.engines.compiled.order.trees import NO_STAMP, set_stamp
+from capsim.engines.compiled.layout import BUCKETS
+from capsim.engines.compiled.order.trees import set_stamp
 from capsim.engines.compiled.world import copy_block, replay, tree_over
+from capsim.engines.events import NO_STAMP
 from capsim.engines.state import TRACE_OFF
 
 NO_AGENDA = 2**62  # ports

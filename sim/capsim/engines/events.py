@@ -43,6 +43,8 @@ WAKES = (TIMEOUT, SEND, RECEIVE, MANAGE)
 HASH_BITS = 9
 UNUSED_BITS = 32 - HASH_BITS
 TIE_BITS = HASH_BITS + 2  # of a stamp: which of the wakes, then the hash; the time has the 52 above them
+NEVER = MAX_TIME_PS
+NO_STAMP = NEVER << TIE_BITS  # behind all stamps of what happens
 WAKE = 1 << 32  # times the place of a wake in WAKES, added to the number: entity of the compiled engine's tree
 
 

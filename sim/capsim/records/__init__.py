@@ -33,7 +33,7 @@ from capsim.records.packets import *
 NONE = -1  # no packet, no port, no time
 
 # Fields that keep their value from the first event of a run to its last. The compiled engine may read them once, and
-# refuses to compile what writes them (capsim.engines.compiled.aliasing).
+# refuses to compile what writes them (capsim.engines.compiled.numba_types).
 CONSTANT = {
     "PORT": (
         *("delay_ps", "byte_ps", "rate_bps", "limit_packets", "limit_bytes", "from_node", "to_node", "of_host"),

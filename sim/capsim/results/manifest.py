@@ -21,8 +21,8 @@ from capsim.protocols.registry import scheme as scheme_called
 from capsim.roles.components import Component, Scheme, Stack
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES
 from capsim.scenario.scenario import Scenario
+from capsmodel import __version__
 from capsmodel._environment import environment_of
-from capsmodel._version import __version__
 from capsmodel.code_identity import values_digest
 
 LIBRARIES = ("numpy", "numba", "simpy", "pandas", "pyarrow", "msgspec")

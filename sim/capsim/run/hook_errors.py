@@ -74,10 +74,6 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
     ParameterError
         If a hook cannot be compiled, or reads a field that its record has not.
     """
-    from numba.core.errors import NumbaError, UnsupportedBytecodeError
-
-    from capsim.engines.compiled.refusals import RefusedError
-
     try:
         yield
     except KeyError as error:  # what Numba raises for a missing field of a record
@@ -85,10 +81,22 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
         if not text:
             raise
         raise ParameterError(text) from None
-    except RefusedError as error:
-        raise ParameterError(f"{_line(error.loc.filename, error.loc.line)}: {error.message}") from None
-    except (NumbaError, UnsupportedBytecodeError) as error:
-        raise ParameterError(_not_compiled(error, hooks_in(scheme))) from None
+    except Exception as error:
+        text = _refused(error, scheme)
+        if not text:
+            raise
+        raise ParameterError(text) from None
+
+
+def _refused(error: Exception, scheme: Scheme) -> str:
+    """Return what the compiler has refused; empty for any other error."""
+    from numba.core.errors import NumbaError, UnsupportedBytecodeError  # loaded already if the compiler has run
+
+    from capsim.engines.compiled.refusals import RefusedError
+
+    if isinstance(error, RefusedError):
+        return f"{_line(error.loc.filename, error.loc.line)}: {error.message}"
+    return _not_compiled(error, hooks_in(scheme)) if isinstance(error, NumbaError | UnsupportedBytecodeError) else ""
 
 
 def hooks_in(scheme: Scheme) -> list[Hook]:

@@ -13,9 +13,11 @@ Module          Holds
 `pointers`      records of addresses, and functions that read a record there
 `tables`        tables, own memory and hooks under the names of `primitives`
 `bind`          the shared code of hosts and switches, with these names
-`aliasing`      what LLVM is told of the records' fields
-`signatures`    the signature of each hook as Numba types
-`jit`           how functions are compiled, and under which keys they are kept on disk
+`layout`        records and tables, and the numbers that Python and the loop agree on
+`functions`     the loop and the hooks as machine code, and the keys of these
+`machine_code`  machine code on disk, and how it is loaded and called
+`jit`           how functions are compiled
+`numba_types`   the types of records and hooks, and what LLVM is told of fields
 `refusals`      refuses what hooks must not return or write
 =============== =================================================================
 """

@@ -12,7 +12,7 @@ from capsim.base.randomness import draw, key_of, uniform
 from capsim.engines.compiled import pointers, tables
 from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.compiled.links import drain, enqueue
-from capsim.engines.compiled.order.trees import NO_STAMP, set_stamp, set_wake
+from capsim.engines.compiled.order.trees import set_stamp, set_wake
 from capsim.engines.compiled.packets import drop, free_packet, take_packet
 from capsim.engines.compiled.pointers import (
     counters_at,
@@ -25,7 +25,7 @@ from capsim.engines.compiled.pointers import (
     sub_at,
 )
 from capsim.engines.compiled.tables import whole
-from capsim.engines.events import last_stamp
+from capsim.engines.events import NO_STAMP, last_stamp
 from capsim.engines.hosts import handlers, processors, receivers, reordering, senders, subflows, switches
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.queue_counts import log_bin

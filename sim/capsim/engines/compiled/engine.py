@@ -5,27 +5,18 @@ This file runs the loop, piece by piece; the package's docstring says what the o
 
 import time
 from collections.abc import Callable
-from functools import cache
-from typing import Any
 
-from numba import types
-
-from capsim.engines.compiled import jit, loop
-from capsim.engines.compiled.jit import kernel
-from capsim.engines.compiled.links import drain
-from capsim.engines.compiled.order.agenda import AGENDA_PORTS
-from capsim.engines.compiled.pointers import REFUSED, counters_at, packet_at, port_at, world_at
-from capsim.engines.compiled.signatures import compiled_hooks
+from capsim.engines.compiled.functions import loaded_hooks, loop_function
+from capsim.engines.compiled.layout import AGENDA_PORTS, ASK, DONE, FAULT, PAUSED, REFUSED
+from capsim.engines.compiled.machine_code import call
 from capsim.engines.compiled.world import World
 from capsim.engines.faults import error_of
-from capsim.engines.hosts.queue_counts import count_sojourn
 from capsim.engines.initial_state import initial_state
 from capsim.engines.own_memory import POOLS
 from capsim.engines.state import RawRecords, Setup, Snapshot, delivered_segments
-from capsim.records import NONE
 from capsim.roles.components import Scheme
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES
-from capsmodel._compilation import interruptible
+from capsmodel._interrupts import interruptible
 from capsmodel.checks import ParameterError
 
 CHUNK_S = 0.25  # between chunks Python sees Ctrl-C
@@ -51,40 +42,6 @@ class Chunk:
         self.events = max(1, int(self.events * min(2.0, CHUNK_S / max(took_s, 1e-9))))
 
 
-_NUMBERS = types.int64(types.int64, types.int64)
-
-
-@cache
-def _compiled_loop() -> Any:
-    return jit.compiled(loop.loop, _NUMBERS)
-
-
-@cache
-def _compiled_settle() -> Any:
-    return jit.compiled(settle, _NUMBERS)
-
-
-def settle(world: int, counted: int) -> int:
-    """Take from all queues what has left them by now, and count what is still in a queue if `counted` is 1."""
-    w = world_at(world, 0)
-    now_ps = counters_at(w.counters, 0).now_ps
-    for p in range(w.n_ports):
-        port = port_at(w.ports, p)
-        drain(w, p, port, now_ps)
-        if counted:
-            count_chain(w, port, port.queue_head, now_ps)
-            count_chain(w, port, port.wait_head, now_ps)
-    return 0
-
-
-@kernel
-def count_chain(w: Any, port: Any, number: int, now_ps: int) -> None:
-    """Count the packets of a chain, from `number` on, as in the queue until now."""
-    while number != NONE:
-        count_sojourn(port, packet_at(w.packets, number), now_ps)
-        number = packet_at(w.packets, number).next
-
-
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None, agenda_ports: int = AGENDA_PORTS) -> RawRecords:
     """Simulate `setup` and return its records; `progress` is called with the simulated time in picoseconds at times.
 
@@ -98,7 +55,7 @@ def run(setup: Setup, *, progress: Callable[[int], None] | None = None, agenda_p
         _take_snapshot(world)
         world.set_numbers(end_ps=setup.end_ps)
     _run_until_end(world, progress)
-    _compiled_settle()(world.address, 1)
+    call(loop_function("settle"), world.address, 1)
     for name in ("subs", "trace", "probes"):
         setattr(state, name, world.arrays[name])
     state.own.tables |= {name: world.arrays[name] for name in POOLS}
@@ -111,11 +68,11 @@ def _run_until_end(world: World, progress: Callable[[int], None] | None) -> None
     Another thread runs it: a hook may loop for ever, and the main thread must hear of Ctrl-C all the same.
     """
     chunk = Chunk()
-    while (status := interruptible(lambda: _run_chunk(world, chunk))) != loop.DONE:
-        if status == loop.FAULT:
+    while (status := interruptible(lambda: _run_chunk(world, chunk))) != DONE:
+        if status == FAULT:
             fault, path, count = (int(world.record[name][0]) for name in ("fault", *REFUSED))
             raise error_of(fault, world.setup, path=path, count=count)
-        if status != loop.PAUSED:
+        if status != PAUSED:
             world.grow(status)
             continue
         chunk.adapt()
@@ -125,16 +82,15 @@ def _run_until_end(world: World, progress: Callable[[int], None] | None) -> None
 
 def _run_chunk(world: World, chunk: Chunk) -> int:
     """Run the loop, and answer what it asks, until it returns for another reason."""
-    while (status := _run_loop(world, chunk.begin())) == loop.ASK:
+    while (status := _run_loop(world, chunk.begin())) == ASK:
         world.answer()
     return status
 
 
 def _run_loop(world: World, max_events: int) -> int:
     """Run the loop and return why it has returned; the only exceptions that leave it are those of hooks."""
-    main = _compiled_loop()
     try:
-        return int(main(world.address, max_events))
+        return call(loop_function("loop"), world.address, max_events)
     except Exception as error:  # whatever the hook raises
         text = " ".join(str(error).split()) or "no text"
         remedy = 'the reference engine (--engine reference, engine="reference") names the line'
@@ -144,14 +100,14 @@ def _run_loop(world: World, max_events: int) -> int:
 
 def _take_snapshot(world: World) -> None:
     """Keep the counters as they are at the end of the warm-up, with what is in queues, unless the run ended before."""
-    state, settled = world.state, _compiled_settle()
+    state, settle = world.state, loop_function("settle")
     counters = state.counters[0]
     left = any(counters[name] for name in ("in_flight", "open_subs", "due")) or counters["next_start"] < state.n_starts
     if not left:
         return
-    settled(world.address, 0)
+    call(settle, world.address, 0)
     before = state.ports.copy()
-    settled(world.address, 1)
+    call(settle, world.address, 1)
     subs = world.arrays["subs"][: counters["subs"]]
     state.warm = Snapshot(state.ports.copy(), delivered_segments(state.flows, subs))
     state.ports[:] = before
@@ -161,5 +117,5 @@ def is_compiled(scheme: Scheme) -> bool:
     """Return whether the machine code for `scheme` comes from the on-disk cache; compile it otherwise."""
     components = [getattr(stack, role) for stack in scheme.stacks for role in HOST_ROLES]
     components += [getattr(scheme, role) for role in NETWORK_ROLES]
-    hooks = [hook for component in components for hook in compiled_hooks(component).values() if hook]
-    return jit.from_cache(_compiled_loop()) and all(hook.cache_hits for hook in hooks)
+    hooks = [hook for component in components for hook in loaded_hooks(component).values() if hook]
+    return all(each.from_disk for each in [loop_function("loop"), loop_function("settle"), *hooks])

@@ -25,7 +25,6 @@ from capsim.base.bounds import BACKLOG_PS
 from capsim.engines.compiled.jit import expanded, inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.compiled.order.agenda import add_arrival, cancel_arrival, follow_arrival
 from capsim.engines.compiled.order.ordered import begin, cancel, departed
-from capsim.engines.compiled.order.trees import NEVER
 from capsim.engines.compiled.packets import drop, write_trace
 from capsim.engines.compiled.pointers import (
     counters_at,
@@ -39,6 +38,7 @@ from capsim.engines.compiled.pointers import (
 )
 from capsim.engines.compiled.tables import admit as admit_hook
 from capsim.engines.compiled.tables import evict, leave, rank, take, whole
+from capsim.engines.events import NEVER
 from capsim.engines.faults import BACKLOG
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn, has_data

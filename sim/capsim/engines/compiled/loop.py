@@ -6,10 +6,23 @@ from capsim.base.randomness import MASK, uniform
 from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.compiled.bind import deliver, forward, start, wake
 from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
-from capsim.engines.compiled.links import depart, fail, leave_wire
+from capsim.engines.compiled.layout import (
+    ASK,
+    DATA_LOW,
+    DONE,
+    FAULT,
+    PACKETS_LOW,
+    PAUSED,
+    PROBES_LOW,
+    RINGS_LOW,
+    SUBFLOWS_LOW,
+    TRACE_LOW,
+    UNITS_LOW,
+)
+from capsim.engines.compiled.links import depart, drain, fail, leave_wire
 from capsim.engines.compiled.order.agenda import first_arrival, first_port
 from capsim.engines.compiled.order.ordered import next_scheduled, port_of_next, take_next
-from capsim.engines.compiled.order.trees import NEVER, set_time
+from capsim.engines.compiled.order.trees import set_time
 from capsim.engines.compiled.packets import lose, write_trace
 from capsim.engines.compiled.pointers import (
     byte_at,
@@ -24,16 +37,12 @@ from capsim.engines.compiled.pointers import (
     world_at,
 )
 from capsim.engines.compiled.sampling import probe
-from capsim.engines.events import ARRIVE, DEPART, END, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
+from capsim.engines.events import ARRIVE, DEPART, END, EPOCH, NEVER, PROBE, START, TIE_BITS, TIMEOUT
 from capsim.engines.hosts.handlers import MANAGE, RECEIVE_WAKE, SEND_WAKE, WORK
-from capsim.engines.hosts.queue_counts import has_data
+from capsim.engines.hosts.queue_counts import count_sojourn, has_data
 from capsim.engines.losses import loss_chance, note_fate
 from capsim.engines.state import TRACE_PACKETS
 from capsim.records import ARRIVED, NONE
-
-# Why the loop returns
-DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT, ASK = range(11)
-
 
 inline_into_hooks(loss_chance)
 inline_into_hooks(note_fate)
@@ -262,3 +271,24 @@ def loop(world: int, max_events: int) -> int:
         counters.events += 1
         rare_ps = handle(w, kind, now_ps, rare_ps)
     return PAUSED
+
+
+def settle(world: int, counted: int) -> int:
+    """Take from all queues what has left them by now, and count what is still in a queue if `counted` is 1."""
+    w = world_at(world, 0)
+    now_ps = counters_at(w.counters, 0).now_ps
+    for p in range(w.n_ports):
+        port = port_at(w.ports, p)
+        drain(w, p, port, now_ps)
+        if counted:
+            count_chain(w, port, port.queue_head, now_ps)
+            count_chain(w, port, port.wait_head, now_ps)
+    return 0
+
+
+@kernel
+def count_chain(w: Any, port: Any, number: int, now_ps: int) -> None:
+    """Count the packets of a chain, from `number` on, as in the queue until now."""
+    while number != NONE:
+        count_sojourn(port, packet_at(w.packets, number), now_ps)
+        number = packet_at(w.packets, number).next

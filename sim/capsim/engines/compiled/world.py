@@ -10,24 +10,25 @@ import numpy as np
 from capsim.base.bounds import POOL
 from capsim.base.memory import check_fits
 from capsim.engines.asking import CARRIED, COUNTED, answer, payload_of
-from capsim.engines.compiled import loop
-from capsim.engines.compiled.jit import address_of
-from capsim.engines.compiled.order.agenda import BUCKETS, FETCHED, PER_BUCKET, WORDS
-from capsim.engines.compiled.order.trees import NO_STAMP
-from capsim.engines.compiled.pointers import (
+from capsim.engines.compiled import layout
+from capsim.engines.compiled.functions import loaded_hooks
+from capsim.engines.compiled.layout import (
     ARRAYS,
+    BUCKETS,
     CACHE_LINE_BYTES,
     ENTRY,
+    FETCHED,
     MEMORY,
     NODE,
     NUMBERS,
+    PER_BUCKET,
     ROUTE,
     SCHEDULED,
     STACK,
+    WORDS,
     WORLD,
 )
-from capsim.engines.compiled.signatures import compiled_hooks
-from capsim.engines.events import WAKE
+from capsim.engines.events import NO_STAMP, WAKE
 from capsim.engines.hosts.handlers import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT, WORK
 from capsim.engines.initial_state import ring_segments
 from capsim.engines.own_memory import param_record
@@ -264,8 +265,8 @@ class World:
         params, layouts = param_record(component.params), self.state.own.layouts
         self.arrays[f"params of {role} {number}"] = params
         row[role] = params.ctypes.data
-        for name, hook in compiled_hooks(component).items():
-            row[name] = address_of(hook) if hook else 0
+        for name, hook in loaded_hooks(component).items():
+            row[name] = hook.address if hook else 0
         for scope in ("subflow", "flow", "host", "packet", "segment") if role in HOST_ROLES else ():
             row[f"{role}_{scope}"] = layouts[scope].offsets[number, role]
 
@@ -380,22 +381,22 @@ class World:
     def grow(self, status: int) -> None:
         """Enlarge the pool that the loop has found short."""
         arrays, record = self.arrays, self.record
-        if status == loop.PACKETS_LOW:
+        if status == layout.PACKETS_LOW:
             self.grow_packets()
-        elif status == loop.UNITS_LOW:
+        elif status == layout.UNITS_LOW:
             self.grow_units(int(record["n_units"][0]))
-        elif status == loop.SUBFLOWS_LOW:
+        elif status == layout.SUBFLOWS_LOW:
             self.grow_subflows(len(arrays["subs"]) + 1)
-        elif status == loop.RINGS_LOW:
+        elif status == layout.RINGS_LOW:
             self.enlarge("rings", 2 * len(arrays["rings"]) + 4 * int(record["ring_margin"][0]))
             self.enlarge_memory("segment", len(arrays["rings"]))
             if any(each.shared for each in self.state.stacks):
                 self.enlarge("maps", len(arrays["rings"]))
             if self.setup.histograms:
                 self.enlarge("arrivals", len(arrays["rings"]))
-        elif status == loop.DATA_LOW:
+        elif status == layout.DATA_LOW:
             self.enlarge("data", 2 * len(arrays["data"]) + 4 * int(record["data_margin"][0]))
-        elif status == loop.TRACE_LOW:
+        elif status == layout.TRACE_LOW:
             self.enlarge("trace", 2 * len(arrays["trace"]) + 8 * len(arrays["packets"]))
         else:
             self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * int(record["probe_rows"][0]))

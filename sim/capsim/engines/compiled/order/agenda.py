@@ -23,7 +23,8 @@ happens.
 from typing import Any
 
 from capsim.engines.compiled.jit import inlined_kernel, kernel
-from capsim.engines.compiled.order.trees import NEVER, NO_STAMP, bring_forward, set_time
+from capsim.engines.compiled.layout import BUCKETS, FETCHED, FOLLOWED, WORD_BITS, WORD_SHIFT, WORDS
+from capsim.engines.compiled.order.trees import bring_forward, set_time
 from capsim.engines.compiled.pointers import (
     entry_at,
     int32_array,
@@ -40,17 +41,8 @@ from capsim.engines.compiled.pointers import (
     trailing_zeros,
 )
 from capsim.engines.compiled.tables import present_epoch, route, whole
-from capsim.engines.events import TIE_BITS, stamp
+from capsim.engines.events import NEVER, NO_STAMP, TIE_BITS, stamp
 from capsim.records import NONE
-
-AGENDA_PORTS = 1024  # from so many on, a traversal waits for memory
-BUCKETS = 16384
-WORD_SHIFT = 6  # of the bits that say which buckets hold an arrival
-WORD_BITS, WORDS = 1 << WORD_SHIFT, BUCKETS >> WORD_SHIFT
-PER_BUCKET = 8
-# So many entries ahead a port and its packet are fetched, and, with these there, the port that the packet goes to
-FETCHED, FOLLOWED = 5, 2
-
 
 # -- what the other modules ask
 

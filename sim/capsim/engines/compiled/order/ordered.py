@@ -10,9 +10,8 @@ port, or ``~port`` for a departure.
 from typing import Any
 
 from capsim.engines.compiled.jit import inlined_kernel, kernel
-from capsim.engines.compiled.order.trees import NEVER
 from capsim.engines.compiled.pointers import counters_at, scheduled_at
-from capsim.engines.events import ARRIVE, DEPART
+from capsim.engines.events import ARRIVE, DEPART, NEVER
 
 
 @inlined_kernel

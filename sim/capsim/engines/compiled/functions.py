@@ -1,0 +1,82 @@
+"""The functions that a run calls, as machine code: those of the loop, and the hooks of its components.
+
+What compiles (:mod:`~capsim.engines.compiled.jit` and the parts of the loop) is imported where it is needed: where
+machine code is not on disk under a function's key (:func:`loop_key`, :func:`hook_key`).
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from capsim.engines.compiled.machine_code import CAPSIM, Loaded, ObjectCode, loaded
+from capsim.engines.own_memory import param_record
+from capsim.roles.hooks import Hook, hooks_of
+from capsim.roles.own import TABLES, first_record, scopes_of
+from capsmodel.code_identity import files_digest, function_digest
+
+IN_THE_LOOP = ("base", "engines", "records")
+# How hooks are compiled, and what they are given
+OF_HOOKS = ("engines/compiled/jit.py", "engines/compiled/numba_types.py", "engines/compiled/refusals.py")
+OF_HOOKS += ("roles/hooks.py", "roles/own.py")
+
+
+def loop_files(root: Path = CAPSIM) -> list[Path]:
+    """Return the files that end up in the event loop; those of the reference engine, which is edited freely, do not."""
+    files = [root / "roles" / name for name in ("hooks.py", "own.py")]
+    files += [path for name in IN_THE_LOOP for path in sorted((root / name).rglob("*.py"))]
+    return [path for path in files if not path.name.startswith("reference")]
+
+
+def loop_key(root: Path = CAPSIM) -> str:
+    """Return a hash of all files of which the event loop is compiled."""
+    return files_digest(*loop_files(root))
+
+
+def hook_key(hook: Any) -> str:
+    """Return a hash of what a hook and the functions that it calls do, of how hooks are compiled, and of the records.
+
+    Examples
+    --------
+    >>> from capsim.protocols.queues import ecn, priority
+    >>> hook_key(ecn.admit) == hook_key(priority.admit)
+    False
+    """
+    return f"{function_digest(hook)} {_digest_for_hooks()}"
+
+
+@cache
+def _digest_for_hooks() -> str:
+    return files_digest(*(CAPSIM / name for name in OF_HOOKS), *sorted((CAPSIM / "records").glob("*.py")))
+
+
+@cache
+def loop_function(name: str) -> Loaded:
+    """Return a function of the module `loop` that takes two numbers and returns one."""
+
+    def compiled() -> ObjectCode:
+        from capsim.engines.compiled import jit, loop
+
+        return jit.object_code(getattr(loop, name), jit.TWO_NUMBERS)
+
+    return loaded(f"capsim.{name}", "", loop_key(), compiled)
+
+
+def loaded_hooks(component: Any) -> dict[str, Loaded | None]:
+    """Return the hooks of a component by name; None for those that it has not."""
+    params = param_record(component.params).dtype
+    scopes = dict.fromkeys(TABLES.get(scope, scope) for name in hooks_of(component.role) for scope in scopes_of(name))
+    memory = tuple((scope, first_record(component.own_fields, scope).dtype) for scope in scopes)
+    hooks = {name: component.hook(name) for name in hooks_of(component.role)}
+    return {name: hook and _loaded_hook(name, hook, params, memory) for name, hook in hooks.items()}
+
+
+@cache
+def _loaded_hook(name: str, hook: Hook, params: np.dtype[Any], memory: tuple[tuple[str, np.dtype[Any]], ...]) -> Loaded:
+    def compiled() -> ObjectCode:
+        from capsim.engines.compiled import jit, numba_types
+
+        return jit.hook_code(hook, numba_types.types_of(name, params, dict(memory)))
+
+    return loaded(f"{hook.__module__}.{hook.__qualname__}", repr((name, params, memory)), hook_key(hook), compiled)
