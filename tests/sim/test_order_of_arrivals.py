@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit, types
-from support.engine_setups import BUSY, differing, random_flows, setup_of
+from support.engine_setups import BUSY, differing, flow_list, random_flows, setup_of
 
 from capsim import LeafSpine, LinkChange, schemes
 from capsim.engines.compiled.engine import run
 from capsim.engines.compiled.jit import FLAGS
-from capsim.engines.compiled.layout import BUCKETS
+from capsim.engines.compiled.layout import BUCKETS, BY_COUNTING
 from capsim.engines.compiled.order.trees import set_stamp
 from capsim.engines.compiled.world import copy_block, replay, tree_over
 from capsim.engines.events import NO_STAMP
@@ -60,6 +60,14 @@ FABRICS = {
 def test_wherever_an_arrival_waits(name, fabric):
     setup = setup_of(FABRICS[fabric], random_flows(9, n_flows=24, rng=3, within_us=200), name, end_ps=10**12)
     assert agenda_differs(setup) == []
+
+
+@pytest.mark.parametrize("hosts", [200, 2 * BY_COUNTING])
+def test_many_arrivals_at_one_time(hosts):
+    """In several blocks, sorted by counting or as Shell did; one pair in 512 has equal stamps. Links fail meanwhile."""
+    fabric = LeafSpine(leaves=2, hosts_per_leaf=hosts // 2, spines=2, delay_s=2e-6, buffer_packets=12, links=FAILING)
+    flows = flow_list([(host, (host + hosts // 2) % hosts, 20_000, 0.0) for host in range(hosts)])
+    assert agenda_differs(setup_of(fabric, flows, "rps", end_ps=2 * 10**9)) == []
 
 
 def test_long_links_are_beyond_the_last_bucket():

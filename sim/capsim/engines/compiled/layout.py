@@ -20,6 +20,11 @@ BUCKETS = 16384
 WORD_SHIFT = 6  # of the bits that say which buckets hold an arrival
 WORD_BITS, WORDS = 1 << WORD_SHIFT, BUCKETS >> WORD_SHIFT
 PER_BUCKET = 8
+BLOCK_SHIFT = 2
+BLOCK = 1 << BLOCK_SHIFT  # arrivals
+BY_COUNTING = 256  # arrivals at most that are sorted by counting
+LAST_KEY = 2**63 - 1
+FRONT = 64  # entries: the agenda is moved when it begins behind so many, and so stays in the cache
 # So many entries ahead a port and its packet are fetched, and, with these there, the port that the packet goes to
 FETCHED, FOLLOWED = 5, 2
 
@@ -83,11 +88,12 @@ NUMBERS = (
     "sharing_seed",
     "by_agenda",  # whether arrivals are in the agenda, or in the tree alone
     "bucket_bits",  # a bucket is 2 ** bucket_bits picoseconds wide
+    "key_shift",  # of a stamp, so that only the bits within a bucket are left
     "agenda_bucket",  # the present one
     "agenda_first",
     "agenda_end",
     "agenda_room",
-    "agenda_later",  # arrivals in later buckets
+    "blocks_used",  # of later buckets
     "arrive_leaves",
     "wake_leaves",
     "wake_block",  # leaves of one kind of wake
@@ -130,7 +136,11 @@ ARRAYS = (
     "host_port",
     "host_leaf",
     "agenda",
-    "later",
+    "blocks",
+    "behind",
+    "spare",
+    "keys",
+    "places",
     "buckets",
     "filled",
     "arrive_tree",
@@ -149,7 +159,7 @@ def _numbers(*names: str) -> np.dtype[Any]:
 
 REFUSED = ("refused_path", "refused_of")  # what a balancer returned that is none of how many candidates
 # What the loop writes of WORLD
-CHANGING = {"payload", "asked", "fault", *REFUSED, "agenda_bucket", "agenda_first", "agenda_end", "agenda_later"}
+CHANGING = {"payload", "asked", "fault", *REFUSED, "agenda_bucket", "agenda_first", "agenda_end", "blocks_used"}
 
 WORLD = _numbers(
     *NUMBERS, *ARRAYS, *MEMORY, *(f"{name}_bytes" for name in MEMORY), *NETWORK_ROLES, *_NETWORK_HOOKS, *REFUSED
@@ -174,9 +184,9 @@ STACK = _numbers(
 
 # Where the candidates of a route begin, and how many there are; of hosts at the switch itself NONE: see host_routes
 ROUTE = np.dtype([("first", "i4"), ("count", "i4")], align=True)
-# A node of a tournament tree (trees.py), and an arrival (agenda.py)
+# A node of a tournament tree (trees.py), and an arrival (agenda.py): its port above 32 bits of its packet
 NODE = np.dtype([("stamp", "i8"), ("entity", "i8")], align=True)
-ENTRY = np.dtype([("stamp", "i8"), ("packet", "i4"), ("port", "i4")], align=True)
+ENTRY = np.dtype([("stamp", "i8"), ("port_packet", "i8")], align=True)
 # A departure or an arrival that is to come (ordered.py)
 SCHEDULED = np.dtype([("time_ps", "i8"), ("transmission", "i8"), ("event", "i8")], align=True)
 CACHE_LINE_BYTES = 64

@@ -72,6 +72,26 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
     return types.int64(types.int64), generate
 
 
+def _count_below(typing_context: Any, keys: Any, blocks: Any, four: Any, counts: Any) -> Any:
+    """Write to `counts` how many keys, `blocks` times four, are below each of `four`, four comparisons at a time."""
+    vector, index = ir.VectorType(ir.IntType(64), 4), ir.VectorType(ir.IntType(32), 4)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        all_keys, mine, counts = (builder.inttoptr(args[each], vector.as_pointer()) for each in (0, 2, 3))
+        mine, zeros = builder.load(mine), ir.Constant(vector, [0] * 4)
+        total = cgutils.alloca_once_value(builder, zeros)
+        with cgutils.for_range(builder, args[1]) as loop:
+            block = builder.load(builder.gep(all_keys, [loop.index]))
+            for lane in range(4):
+                key = builder.shuffle_vector(block, zeros, ir.Constant(index, [lane] * 4))
+                below = builder.sext(builder.icmp_signed("<", key, mine), vector)  # -1 where it is
+                builder.store(builder.sub(builder.load(total), below), total)
+        builder.store(builder.load(total), counts)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.int64), generate
+
+
 def _array(kind: Any, width: int, layout: Literal["C", "A"] = "C") -> Any:
     """Return what makes an array of `length` elements, `stride` bytes apart, out of the memory at `address`."""
     array_type = types.Array(kind, 1, layout)
@@ -184,6 +204,7 @@ int16_at, int32_at, int64_at, byte_at = (
 
 float_at: Any = intrinsic(_float)
 trailing_zeros: Any = intrinsic(_trailing_zeros)
+count_below: Any = intrinsic(_count_below)
 
 bytes_array, int32_array, int64_array = _array(types.uint8, 1), _array(types.int32, 4), _array(types.int64, 8)
 port_array, packet_array, sub_array = (

@@ -14,7 +14,9 @@ from capsim.engines.compiled import layout
 from capsim.engines.compiled.functions import loaded_hooks
 from capsim.engines.compiled.layout import (
     ARRAYS,
+    BLOCK,
     BUCKETS,
+    BY_COUNTING,
     CACHE_LINE_BYTES,
     ENTRY,
     FETCHED,
@@ -28,7 +30,7 @@ from capsim.engines.compiled.layout import (
     WORDS,
     WORLD,
 )
-from capsim.engines.events import NO_STAMP, WAKE
+from capsim.engines.events import NO_STAMP, TIE_BITS, WAKE
 from capsim.engines.hosts.handlers import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT, WORK
 from capsim.engines.initial_state import ring_segments
 from capsim.engines.own_memory import param_record
@@ -240,9 +242,15 @@ class World:
         hops_a_second = 2 * self.state.n_tiers * ports["rate_bps"][ports["of_host"] == 1].sum() / PACKET_BITS
         width_ps = PER_BUCKET * 1e12 / hops_a_second
         room = 2 * n + 64  # entries are moved to its front when it is full
-        self.set_numbers(by_agenda=1, bucket_bits=max(int(width_ps), 1).bit_length() - 1, agenda_room=room)
-        self.point("agenda", aligned(room + FETCHED, ENTRY))
-        self.point("later", aligned(n, ENTRY))
+        key_shift = 63 - TIE_BITS - (max(int(width_ps), 1).bit_length() - 1)
+        key_shift = max(key_shift, n.bit_length())  # a port fits into the bits below
+        self.set_numbers(by_agenda=1, bucket_bits=63 - TIE_BITS - key_shift, key_shift=key_shift, agenda_room=room)
+        self.point("agenda", aligned(room + BLOCK + FETCHED, ENTRY))
+        self.point("blocks", aligned(BLOCK * n, ENTRY))
+        self.point("behind", np.zeros(n, np.int32))
+        self.point("keys", aligned(BY_COUNTING, np.dtype(np.int64)))
+        self.point("places", aligned(BLOCK, np.dtype(np.int64)))
+        self.point("spare", np.arange(n, dtype=np.int32))
         self.point("buckets", np.full(BUCKETS, NONE, np.int32))
         self.point("filled", np.zeros(WORDS, np.int64))
 
