@@ -12,7 +12,6 @@ import pytest
 from numba import njit
 
 from capsim import Balancer, Batch, Congestion, LeafSpine, ParameterError, Scenario, inlined, scheme, simulate
-from capsim.engines.hosts import switches
 from capsim.protocols.congestion.reno import grow
 from capsim.roles.hooks import ACKED, is_own
 from capsmodel.coding._unit_search import mean_delay
@@ -362,7 +361,7 @@ def test_an_error_of_the_simulator_stays_one(used, kind, monkeypatch):
     def broken(*_):
         raise kind("of the engine")
 
-    monkeypatch.setattr(switches, "enqueue", broken)
+    monkeypatch.setattr("capsim.engines.reference_ports.forward", broken)
     with pytest.raises(kind, match="of the engine"):
         simulate(SCENARIO, scheme=used, engine="reference")
 

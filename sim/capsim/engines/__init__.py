@@ -7,7 +7,7 @@ trusted as far as the slow one can be read.
 written once. The functions call names such as ``sub_at``, ``enqueue`` and ``arm`` with ``w``, the whole state of a run.
 
 - In the reference engine a name means what :mod:`capsim.engines.hosts.primitives` says: ``sub_at(w.subs, s)`` is the
-  object of subflow ``s``, and the functions run as Python imports them.
+  object of subflow ``s``, and :mod:`capsim.engines.reference_hosts` writes it as ``w.subs[s]``.
 - In the compiled engine :mod:`capsim.engines.compiled.bind` takes the code objects of the same functions and makes new
   functions of them whose globals are another dictionary: ``sub_at`` reads the record at an address
   (:mod:`capsim.engines.compiled.pointers`), ``enqueue`` is that of :mod:`capsim.engines.compiled.links`. Numba compiles
@@ -26,7 +26,9 @@ Module              Holds
 `faults`            what ends a run in an error
 `probes`            what can be sampled, and where it lies
 `payload`, `asking` runs whose packets carry the bytes of a real code
-`reference`         the SimPy engine, one file to be read from top to bottom
+`reference`         the SimPy engine, to be read from top to bottom
+`reference_ports`   its events and ports
+`reference_hosts`   what both engines run, as it runs it
 `reference_records` its records as objects
 `hosts`             what both engines run
 `compiled`          the engine compiled by Numba

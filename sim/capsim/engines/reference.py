@@ -9,11 +9,13 @@ happens is a method that the event calls.
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from typing import Any
 
 import simpy
 
+from capsim.engines import reference_hosts
 from capsim.engines.asking import payload_of
 from capsim.engines.events import (
     END,
@@ -79,12 +81,13 @@ class Network(Records):
         """Call `progress` with the time once in `PROGRESS_TRAVERSALS` arrivals."""
         arrivals = count(1)
 
-        def note(_: simpy.Event) -> None:
+        def arrive(port: Port, event: simpy.Event) -> None:
+            port.arrive(event)
             if next(arrivals) % PROGRESS_TRAVERSALS == 0:
                 progress(self.env.now)
 
         for port in self.port_objects:
-            port.arrival.callbacks.append(note)
+            port.arrival.callbacks = [partial(arrive, port)]
 
     def simulate(self) -> None:
         """Run until all is done or the time is over."""
@@ -106,14 +109,14 @@ class Network(Records):
     def start(self, f: int) -> None:
         """Begin a flow."""
         self.counts.next_start += 1
-        handlers.start(self, f, self.env.now)
+        reference_hosts.start(self, f, self.env.now)
         self.check_done()
 
     def deliver(self, packet: Any, now_ps: int) -> None:
         """Give a packet to the host that it has reached."""
         if self.payload is not None and has_data(packet):
             self.weigh(packet)
-        handlers.deliver(self, packet.number, now_ps)
+        reference_hosts.deliver(self, packet.number, now_ps)
         self.check_done()
 
     def lose(self, packet: Any, port: Port) -> None:
@@ -154,7 +157,7 @@ class Network(Records):
     def check_done(self) -> None:
         """End the run when every flow that can begin has, every subflow has finished and the network is empty."""
         counts = self.counts
-        if self.in_flight() or counts.open_subs or counts.due:
+        if counts.open_subs or counts.due or self.in_flight():
             return
         if counts.next_start == self.n_starts:
             self.end()
@@ -199,7 +202,7 @@ class Network(Records):
 
     def finish_work(self, h: int) -> None:
         """Pass on the packet that the processor of a host is done with."""
-        handlers.wake(self, handlers.WORK, h, self.env.now)
+        reference_hosts.wake(self, handlers.WORK, h, self.env.now)
         self.check_done()
 
     def set_timer(self, kind: int, number: int, deadline_ps: int) -> None:
@@ -217,7 +220,7 @@ class Network(Records):
         if deadline_ps != self.env.now:
             self.set_timer(kind, number, deadline_ps)
             return
-        handlers.wake(self, WAKES.index(kind), number, self.env.now)
+        reference_hosts.wake(self, WAKES.index(kind), number, self.env.now)
         self.check_done()
 
     def change_epoch(self, index: int) -> None:

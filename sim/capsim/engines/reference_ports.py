@@ -2,24 +2,25 @@
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import chain
-from math import inf
 from operator import attrgetter
+from sys import maxsize
 from typing import Any
 
 import simpy
+from simpy.core import StopSimulation
 
 from capsim.base.bounds import BACKLOG_PS, WORD
 from capsim.base.clock import serialisation_ps
 from capsim.base.randomness import FIRST, MASK, SECOND, uniform
 from capsim.engines.events import ARRIVE, DEPART, UNUSED_BITS, in_turn, place, salt
 from capsim.engines.faults import BACKLOG, error_of
-from capsim.engines.hosts import switches
 from capsim.engines.hosts.host_jitter import send_delay_ps
-from capsim.engines.hosts.primitives import rank
 from capsim.engines.hosts.queue_counts import PS_PER_NS, count_leaving, has_data
 from capsim.engines.losses import loss_chance, note_fate
+from capsim.engines.reference_hosts import forward, rank
 from capsim.records import (
     ARRIVED,
     BY_ARRIVAL,
@@ -53,11 +54,15 @@ class Environment(simpy.Environment):
         self.transmissions += 1
         return self.transmissions
 
-    def step(self) -> None:
-        """Let the next event happen; it keeps its callbacks, which SimPy's own step would take from it."""
-        self._now, _, _, event = heappop(self._queue)
-        for action in event.callbacks:
-            action(event)
+    def run(self, until: Any = None) -> None:
+        """Let events happen until `until` has; each keeps its one callback, which SimPy's own step would take away."""
+        queue = self._queue
+        until.callbacks.append(StopSimulation.callback)
+        with suppress(StopSimulation):
+            while True:
+                self._now, _, _, event = heappop(queue)
+                (action,) = event.callbacks
+                action(event)
 
 
 class Event(simpy.Event):
@@ -141,8 +146,9 @@ class Port:
         self.has_jitter = bool(self.setup.host_jitter_ps and record.of_host)
         self.is_fifo, self.is_ranked = record.order == BY_ARRIVAL, record.order == BY_RANK
         # As a queue without `admit` has it (capsim.roles.hooks.has_room)
-        self.limit_packets = inf if record.limit_packets == NONE else record.limit_packets
-        self.limit_bytes = inf if record.limit_bytes == NONE else record.limit_bytes
+        self.limit_packets = maxsize if record.limit_packets == NONE else record.limit_packets
+        self.limit_bytes = maxsize if record.limit_bytes == NONE else record.limit_bytes
+        self.is_lossy = record.loss_prob > 0
         self.sojourn_ps = self.sojourn_bytes_ns = 0
         self.begins_at_once = not (self.is_ordered or self.is_ranked or self.has_jitter)
         self.extras = self.done_at_departure()
@@ -172,8 +178,8 @@ class Port:
 
     def depart(self, _: simpy.Event) -> None:
         """Let the packet in service go, whose last bit has left, and send the next."""
-        port, packet, now_ps = self.record, self.in_service, self.env._now
-        packet_bytes = packet.bytes
+        port, packet = self.record, self.in_service
+        packet_bytes, now_ps = packet.bytes, self.env._now
         port.queue_packets -= 1
         port.queue_bytes -= packet_bytes
         port.packets_out += 1
@@ -181,8 +187,9 @@ class Port:
         sojourn_ps = now_ps - packet.enqueue_ps
         self.sojourn_ps += sojourn_ps
         self.sojourn_bytes_ns += sojourn_ps // PS_PER_NS * packet_bytes
-        for action in self.extras:
-            action(packet, now_ps)
+        if self.extras:
+            for action in self.extras:
+                action(packet, now_ps)
         self.on_wire.append(packet)
         self.arrival.at(now_ps + port.delay_ps)
         if self.waiting:
@@ -192,9 +199,10 @@ class Port:
 
     def arrive(self, _: simpy.Event) -> None:
         """Give the packet that has crossed the link to the host or switch at the far end."""
-        network, port, packet, now_ps = self.network, self.record, self.on_wire.popleft(), self.env._now
+        network, port = self.network, self.record
+        packet, now_ps = self.on_wire.popleft(), self.env._now
         port.packets_arrived += 1
-        if port.loss_prob > 0 and self.is_lost(now_ps):
+        if self.is_lossy and self.is_lost(now_ps):
             network.lose(packet, self)
             return
         if network.traces_packets:
@@ -202,13 +210,15 @@ class Port:
         if self.reaches_host:
             network.deliver(packet, now_ps)
             return
-        switches.forward(network, port.to_node, packet.number, now_ps)
+        forward(network, port.to_node, packet.number, now_ps)
         if network.fault:
             raise error_of(network.fault, self.setup, path=network.refused_path, count=network.refused_of)
 
     def is_lost(self, now_ps: int) -> bool:
         """Return whether the packet that has crossed the link is lost; the next one is lost more often if it is."""
         port, loss = self.record, self.network.losses[self.number]
+        if port.loss_prob == 0:
+            return False
         lost = uniform(port.stream, port.packets_arrived) < loss_chance(port, loss, now_ps)
         note_fate(port, loss, lost, now_ps)
         return lost
@@ -396,7 +406,7 @@ class Port:
         if self.in_service is None:
             return
         packet, self.in_service = self.in_service, None
-        self.departure.callbacks = []  # the one that is due does nothing
+        self.departure.callbacks = [lambda _: None]  # the one that is due does nothing
         self.departure = self.event_kind(self.env, DEPART, self.number)
         self.departure.callbacks.append(self.depart)
         self.drop_queued(packet, LINK_DOWN)

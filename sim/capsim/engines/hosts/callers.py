@@ -8,10 +8,11 @@ The caller of `send` reads, with the names of :mod:`~capsim.engines.compiled.poi
         own = Own_send(memory_at(w.subflow, s, w.subflow_bytes, stack.transport_subflow), ...)
         return send_hook(stack.send)(params_at(stack.transport), own, sub, ring_of(w, sub), packet_at(...), now_ps)
 
-For the reference engine such a name is what it means there (`IN_PYTHON`): ``sub = w.subs[s]``.
+In the reference engine such a name means what `primitives` says: ``sub = w.subs[s]``.
 """
 
-import re
+import ast
+from collections.abc import Mapping
 from typing import Any
 
 from capsim.roles.hooks import HOOKS, NETWORK_ROLES
@@ -56,14 +57,6 @@ _NIC = {
     "direction": "memory_at(w.nic_direction, 2 * packet.sub + (packet.target == sub.src), w.nic_direction_bytes, 0)",
 }
 _NETWORK = {"balancer": _BALANCER, "queue": _QUEUE, "nic": _NIC}
-IN_PYTHON = (  # what is written for the compiled engine, and what that means in the reference engine
-    (r"\b(?:counters|flow|int|packet|port|stack|sub|switch)_at\((w\.\w+), ([^()]+)\)", r"\1[\2]"),
-    (r"\bmemory_at\((w\.\w+), (.+?), [\w.]+, ([\w.]+)\)", r"\1[\2][\3]"),
-    (r"\bparams_at\(([\w.]+)\)", r"\1"),
-    (r"\b(packets|ports|subs|units)_of\(w\)", r"w.\1"),
-    (r"\bring_of\(w, sub\)", r"w.rings[sub.id]"),
-    (r"\b\w+_hook\(([\w.]+)\)", r"\1"),
-)
 _IDS = {  # what a caller is given to find its records
     "begin": "f",
     "schedule": "f",
@@ -136,20 +129,7 @@ def caller_source(name: str, own: str = "{made}") -> str:
     return "\n    ".join([f"def {name}({', '.join(given)}):", f'"""Call the hook `{name}`."""', *body]) + "\n"
 
 
-def in_python(source: str) -> str:
-    """Return the text of a caller for the reference engine.
-
-    Examples
-    --------
-    >>> in_python("packet = packet_at(w.packets, number)")
-    'packet = w.packets[number]'
-    """
-    for pattern, plain in IN_PYTHON:
-        source = re.sub(pattern, plain, source)
-    return source
-
-
-def callers(names: dict[str, Any], sources: dict[str, str]) -> dict[str, Any]:
+def callers(names: dict[str, Any], sources: Mapping[str, str | ast.Module]) -> dict[str, Any]:
     """Return the callers of all hooks as Python functions that find `names` as their globals."""
     scope = {f"Own_{name}": kind for name, kind in OWN.items()} | names
     for name, source in sources.items():

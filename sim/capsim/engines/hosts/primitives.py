@@ -2,23 +2,62 @@
 
 The modules of this package are written once.
 ``w`` is the whole state of a run; records go by their numbers: ``s`` subflow, ``f`` flow, ``p`` port, ``row`` switch,
-``number`` packet. Here the names do what the reference engine does; the compiled engine runs the same functions with
+``number`` packet. Here the names do what the reference engine does, in one expression wherever possible, since
+:mod:`capsim.engines.reference_hosts` puts these in place of calls; the compiled engine runs the same functions with
 names of its own (:mod:`capsim.engines.compiled.bind`).
 """
 
-from operator import getitem
 from typing import Any
 
-from capsim.engines.hosts.callers import caller_source, callers, in_python
+from capsim.engines.hosts.callers import caller_source, callers
 from capsim.roles.hooks import HOOKS, hooks_of
 from capsim.roles.own import OWN
 
-packet_at = port_at = switch_at = flow_at = sub_at = stack_at = processor_at = counters_at = int_at = wait_at = getitem
+
+def packet_at(table: Any, index: int) -> Any:
+    """Return one record of a table."""
+    return table[index]
+
+
+port_at = switch_at = flow_at = sub_at = stack_at = processor_at = counters_at = int_at = wait_at = packet_at
 
 
 def whole(number: int) -> int:
     """Return a number that a record holds in 32 bits with 64: so the compiled engine has one version of a function."""
     return number
+
+
+def itself(given: Any) -> Any:
+    """Return parameters or a hook: they are kept as what they are, not by address."""
+    return given
+
+
+params_at = itself
+
+
+def memory_at(table: Any, index: int, row_bytes: int, owner: Any) -> Any:
+    """Return the own memory of `owner` in a row; what is no number of bytes."""
+    return table[index][owner]
+
+
+def packets_of(w: Any) -> Any:
+    """Return all packets."""
+    return w.packets
+
+
+def ports_of(w: Any) -> Any:
+    """Return all ports."""
+    return w.ports
+
+
+def subs_of(w: Any) -> Any:
+    """Return all subflows."""
+    return w.subs
+
+
+def units_of(w: Any) -> Any:
+    """Return the coding units."""
+    return w.units
 
 
 def paths_of(w: Any, leaf: int) -> Any:
@@ -136,9 +175,10 @@ def _maker(kind: Any) -> Any:
     return lambda *parts: new(kind, parts)
 
 
-_names = globals() | {f"Own_{name}": _maker(OWN[name]) for name in HOOKS}
+names = globals() | {f"Own_{name}": _maker(OWN[name]) for name in HOOKS} | {f"{name}_hook": itself for name in HOOKS}
 _own = "{holder}.blank_{name} or {made}"  # blank: of a component without fields of its own
-_call = callers(_names, {name: in_python(caller_source(name, _own)) for name in HOOKS})
+sources = {name: caller_source(name, _own) for name in HOOKS}
+_call = callers(names, sources)
 open_, send, on_data, on_ack, on_timeout, on_receive_timer = (_call[name] for name in hooks_of("transport"))
 react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
 accept, combine, emit, collect, release = (_call[name] for name in hooks_of("layer")[:5])
