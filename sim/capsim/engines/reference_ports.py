@@ -165,8 +165,9 @@ class Port:
     def send(self, packet: Any, now_ps: int) -> None:
         """Begin to send a packet."""
         self.in_service = packet
-        begin_ps = now_ps if self.begins_at_once else self.begin(packet, now_ps)
-        self.departure.at(begin_ps + self.link_time_ps[packet.bytes])
+        if not self.begins_at_once:
+            now_ps = self.begin(packet, now_ps)
+        self.departure.at(now_ps + self.link_time_ps[packet.bytes])
 
     def begin(self, packet: Any, now_ps: int) -> int:
         """Note what the order of events and packets depends on, and return when a packet begins, now or later."""
@@ -284,8 +285,9 @@ class Port:
             queue_bytes -= self.in_service.bytes
         if self.admit is not None:
             return int(self.admit(packet, queue_packets, queue_bytes, now_ps))
-        fits = queue_packets < self.limit_packets and queue_bytes + packet.bytes <= self.limit_bytes
-        return ACCEPT if fits else REFUSE
+        if queue_packets < self.limit_packets and queue_bytes + packet.bytes <= self.limit_bytes:
+            return ACCEPT
+        return REFUSE
 
     def enqueue(self, packet: Any, now_ps: int) -> None:
         """Accept a packet or drop it."""
