@@ -85,8 +85,9 @@ def _target() -> tuple[str, ...]:
     versions = [f"{name} {value}" for name, value in environment_of(("numba", "llvmlite")).items()]
     settings = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_"))
     settings = [each for each in settings if not each.startswith("NUMBA_CACHE_DIR=")]
-    processor = [llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
-    return (*versions, *settings, *processor)
+    named = "NUMBA_CPU_NAME" in os.environ  # then the one at hand does not count
+    processor = [] if named else [llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
+    return (*versions, *settings, llvm.get_process_triple(), *processor)
 
 
 def _folders() -> list[Path]:
