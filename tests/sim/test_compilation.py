@@ -125,6 +125,31 @@ def test_of_each_function_the_latest_files_are_kept(tmp_path, monkeypatch):
     assert machine_code.loaded("other", "", str(machine_code.KEPT + 1), lambda: code).from_disk
 
 
+@pytest.fixture
+def target_read_anew():
+    """Let versions, settings and processor be looked at again, before the test and behind it."""
+    machine_code._target.cache_clear()
+    yield machine_code._target.cache_clear
+    machine_code._target.cache_clear()
+
+
+@pytest.mark.parametrize("changed", ["types", "key", "setting", "library", "processor"])
+def test_a_file_is_used_for_what_it_was_made_for_alone(changed, target_read_anew, tmp_path, monkeypatch):
+    """Wrong line: machine code for other records, of another version or for another processor is run."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    code = jit.hook_code(adds, jit.TWO_NUMBERS)
+    assert [machine_code.loaded("adds", "", "", lambda: code).from_disk for _ in range(2)] == [False, True]
+    types, key = "other" * (changed == "types"), "other" * (changed == "key")
+    if changed == "setting":
+        monkeypatch.setenv("NUMBA_OPT", "2")
+    if changed == "library":
+        monkeypatch.setattr(machine_code, "environment_of", lambda _: {"numba": "0.0"})
+    if changed == "processor":
+        monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
+    target_read_anew()
+    assert not machine_code.loaded("adds", types, key, lambda: code).from_disk
+
+
 def test_where_nothing_can_be_written_what_is_there_is_used_and_else_compiled_each_time(tmp_path, monkeypatch):
     """Wrong line: in a container whose packages are read-only each process compiles for half a minute."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
