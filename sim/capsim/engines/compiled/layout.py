@@ -16,10 +16,10 @@ DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_L
 
 # Of the agenda (order/agenda.py)
 AGENDA_PORTS = 1024  # from so many on, a traversal waits for memory
-BUCKETS = 16384
+BUCKETS = 4096
 WORD_SHIFT = 6  # of the bits that say which buckets hold an arrival
 WORD_BITS, WORDS = 1 << WORD_SHIFT, BUCKETS >> WORD_SHIFT
-PER_BUCKET = 8
+PER_BUCKET = 32
 BLOCK_SHIFT = 2
 BLOCK = 1 << BLOCK_SHIFT  # arrivals
 BY_COUNTING = 256  # arrivals at most that are sorted by counting
