@@ -20,6 +20,7 @@ from capsim.engines.compiled.layout import (
     CACHE_LINE_BYTES,
     ENTRY,
     FETCHED,
+    FRONT,
     MEMORY,
     NODE,
     NUMBERS,
@@ -181,6 +182,7 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
 
 FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
 PACKET_BITS = 8 * 800  # about the mean of data packets and acknowledgements
+LEAST_BITS = 8 * 40  # about an acknowledgement
 
 
 class World:
@@ -237,11 +239,13 @@ class World:
             watches["table"][np.array([table == name for table in self.watched])[watches["field"]]] = array.ctypes.data
 
     def make_agenda(self) -> None:
-        """Make an empty agenda, with buckets as wide as some arrivals take when all hosts send as fast as they can."""
+        """Make an empty agenda, of buckets that last as some arrivals of hosts at full rate, or as one on the fastest link."""
         n, ports = self.setup.fabric.n_ports, self.state.ports
         hops_a_second = 2 * self.state.n_tiers * ports["rate_bps"][ports["of_host"] == 1].sum() / PACKET_BITS
-        width_ps = PER_BUCKET * 1e12 / hops_a_second
-        room = 2 * n + 64  # entries are moved to its front when it is full
+        # What crosses a link sooner than a bucket lasts has to be inserted into the present one, among all others
+        crossing_ps = (ports["delay_ps"] + LEAST_BITS * 1e12 / ports["rate_bps"]).min()
+        width_ps = min(PER_BUCKET * 1e12 / hops_a_second, crossing_ps)
+        room = 2 * n + FRONT  # entries are moved to its front when it is full
         key_shift = 63 - TIE_BITS - (max(int(width_ps), 1).bit_length() - 1)
         key_shift = max(key_shift, n.bit_length())  # a port fits into the bits below
         self.set_numbers(by_agenda=1, bucket_bits=63 - TIE_BITS - key_shift, key_shift=key_shift, agenda_room=room)

@@ -19,7 +19,8 @@ Buckets are so narrow that some `PER_BUCKET` arrivals fall into each if a busy f
 though, since packets of one size and links of one rate keep time. So a bucket is sorted by counting: the place of an
 arrival is the number of those before it (comparison counting, Knuth, volume 3, 5.2). For each of n arrivals that takes
 n comparisons, four in one instruction, and no branch that could be guessed wrongly. A bucket of more than `BY_COUNTING`
-is sorted as Shell (1959) did. An arrival that belongs into the present bucket is inserted in its place.
+is sorted as Shell (1959) did. An arrival that belongs into the present bucket is inserted in its place; there are few,
+since no bucket is wider than the shortest time on a link.
 
 The order is exact: that of the stamps (:mod:`capsim.engines.events`), of equal ones by port. The width of buckets
 decides how long it takes, never what happens.
