@@ -239,7 +239,7 @@ class World:
             watches["table"][np.array([table == name for table in self.watched])[watches["field"]]] = array.ctypes.data
 
     def make_agenda(self) -> None:
-        """Make an empty agenda, of buckets that last as some arrivals of hosts at full rate, or as one on the fastest link."""
+        """Make an empty agenda; a bucket lasts as some arrivals of hosts at full rate, or one on the fastest link."""
         n, ports = self.setup.fabric.n_ports, self.state.ports
         hops_a_second = 2 * self.state.n_tiers * ports["rate_bps"][ports["of_host"] == 1].sum() / PACKET_BITS
         # What crosses a link sooner than a bucket lasts has to be inserted into the present one, among all others
