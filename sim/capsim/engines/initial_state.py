@@ -233,6 +233,6 @@ def _waits(setup: Setup) -> Table:
 
 def _counters(setup: Setup) -> Table:
     counters = np.zeros(1, records.COUNTERS)
-    counters["free"], counters["next_epoch"] = NONE, 1
+    counters["next_epoch"] = 1
     counters["next_probe_ps"] = setup.probe_ps if setup.probe_ps else NONE
     return counters

@@ -180,6 +180,9 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
     }
 
 
+# What nobody has written to takes addresses and no memory; a table that is moved is copied
+RESERVED_BYTES = 2**26
+
 FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
 PACKET_BITS = 8 * 800  # about the mean of data packets and acknowledgements
 LEAST_BITS = 8 * 40  # about an acknowledgement
@@ -193,6 +196,7 @@ class World:
         self.record = np.zeros(1, WORLD)
         self.address = self.record.ctypes.data
         self.arrays: dict[str, Table] = {}
+        self.reserved: dict[str, Table] = {}  # tables that grow, with the memory that they may grow into
         probes = plan(setup, state.own)
         self.watched = [field.table for field in probes.fields]
         self.point("watches", probes.watches)
@@ -294,7 +298,7 @@ class World:
         self.set_numbers(balancer_packet=packet["balancer"])
 
     def enlarge(self, name: str, size: int) -> None:
-        """Replace a pool by a larger one with the same beginning.
+        """Make a pool larger.
 
         Raises
         ------
@@ -304,9 +308,15 @@ class World:
         old = self.arrays[name]
         POOL.check(f"{name} of this run", size)
         check_fits(size * old.dtype.itemsize, f"{size} {name} of this run", would_fit=FEWER)
-        larger = aligned(size, old.dtype)
-        larger[: len(old)] = old
-        self.point(name, larger)
+        self.extend(name, size)
+
+    def extend(self, name: str, size: int) -> None:
+        """Let a table have `size` records, the new ones zeros; it is moved if less memory is reserved for it."""
+        old = self.arrays[name]
+        if size > len(self.reserved.get(name, old)):
+            self.reserved[name] = aligned(min(4 * size, size + RESERVED_BYTES // old.dtype.itemsize), old.dtype)
+            self.reserved[name][: len(old)] = old
+        self.point(name, self.reserved[name][:size])
 
     def enlarge_memory(self, name: str, rows: int) -> None:
         """Do so with own memory; new rows have their first values, those of subflows when they are opened."""
@@ -314,23 +324,17 @@ class World:
         if not layout.row_bytes:
             return
         check_fits(rows * layout.row_bytes, f"the own memory of {rows} {name}s of this run", would_fit=FEWER)
-        larger = aligned(rows * layout.row_bytes, np.dtype(np.uint8))
         used = len(old) // layout.row_bytes
-        larger[: used * layout.row_bytes] = old[: used * layout.row_bytes]
-        if name != "subflow" and layout.rows[0].any():  # memory that nobody has written is zero and takes none
-            larger.reshape(rows, layout.row_bytes)[used:] = layout.rows[0]
-        self.point(name, larger)
+        self.extend(name, rows * layout.row_bytes)
+        if name != "subflow" and layout.rows[0].any():
+            self.arrays[name].reshape(rows, layout.row_bytes)[used:] = layout.rows[0]
 
     def grow_packets(self) -> None:
-        """Double the packet pool; the new packets go to the front of the free list."""
+        """Double the packet pool."""
         used, counters = len(self.arrays["packets"]), self.arrays["counters"]
         size = max(2 * used, 4 * self.margin)
         self.enlarge("packets", size)
         self.enlarge_memory("packet", size)
-        following = self.arrays["packets"]["next"]
-        following[used:] = np.arange(used + 1, size + 1)
-        following[-1] = counters["free"][0]
-        counters["free"] = used
         counters["free_count"] += size - used
         self.grow_schedule()
 
