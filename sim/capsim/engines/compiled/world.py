@@ -180,8 +180,8 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
     }
 
 
-# What nobody has written to takes addresses and no memory; a table that is moved is copied
-RESERVED_BYTES = 2**26
+# A table of so many bytes that has to grow gets room to grow again: what nobody has written to takes no memory
+LARGE_BYTES = 2**22
 
 FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
 PACKET_BITS = 8 * 800  # about the mean of data packets and acknowledgements
@@ -314,7 +314,8 @@ class World:
         """Let a table have `size` records, the new ones zeros; it is moved if less memory is reserved for it."""
         old = self.arrays[name]
         if size > len(self.reserved.get(name, old)):
-            self.reserved[name] = aligned(min(4 * size, size + RESERVED_BYTES // old.dtype.itemsize), old.dtype)
+            room = 4 * size if old.nbytes >= LARGE_BYTES else size
+            self.reserved[name] = aligned(room, old.dtype)
             self.reserved[name][: len(old)] = old
         self.point(name, self.reserved[name][:size])
 
