@@ -17,9 +17,8 @@ from capsim.roles.own import TABLES, first_record, scopes_of
 from capsmodel.code_identity import files_digest, function_digest
 
 IN_THE_LOOP = ("base", "engines", "records")
-# How hooks are compiled, and what they are given
-OF_HOOKS = ("engines/compiled/jit.py", "engines/compiled/numba_types.py", "engines/compiled/refusals.py")
-OF_HOOKS += ("roles/hooks.py", "roles/own.py")
+OF_HOOKS = tuple(CAPSIM / "engines/compiled" / name for name in ("jit.py", "numba_types.py", "refusals.py"))
+GIVEN_TO_HOOKS = (CAPSIM / "roles/hooks.py", CAPSIM / "roles/own.py", *sorted((CAPSIM / "records").glob("*.py")))
 
 
 def loop_files(root: Path = CAPSIM) -> list[Path]:
@@ -48,7 +47,7 @@ def hook_key(hook: Any) -> str:
 
 @cache
 def _digest_for_hooks() -> str:
-    return files_digest(*(CAPSIM / name for name in OF_HOOKS), *sorted((CAPSIM / "records").glob("*.py")))
+    return files_digest(*OF_HOOKS, *GIVEN_TO_HOOKS)
 
 
 @cache
