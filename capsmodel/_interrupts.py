@@ -16,7 +16,8 @@ def interruptible(work: Callable[[], _T]) -> _T:
     LLVM generates the machine code of a loop in one call of many seconds, and machine code may run as long. Python lets
     its main thread know of Ctrl-C, but only between two instructions: a main thread in that call would hear of it
     afterwards, or, if LLVM calls back, inside a function of ctypes, which prints the exception and forgets it. Machine
-    code must be compiled with ``nogil``. After Ctrl-C the other thread goes on until its work or the process ends.
+    code must leave Python to other threads: by ``nogil`` of Numba, or called by ctypes. After Ctrl-C the other thread
+    goes on until its work or the process ends.
 
     Other threads hear of no signal: they do the work themselves.
     """
