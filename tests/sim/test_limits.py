@@ -26,6 +26,9 @@ from capsim import (
 from capsim.base import memory
 from capsim.base.bounds import PODS, PORTS, WORD
 from capsim.engines.compiled import engine as chunk_module
+from capsim.engines.compiled import world as world_module
+from capsim.engines.compiled.layout import WORLD
+from capsim.engines.compiled.world import LARGE_BYTES, World, aligned
 from capsim.fabric.kinds import AnyFabric
 from capsim.protocols.layers.blocking import Threshold, note_rtt
 from capsim.protocols.layers.caps import CAPS_LAYER
@@ -116,6 +119,23 @@ FABRICS: list[tuple[AnyFabric, str]] = [
     (ParallelPaths(paths=4096, hosts_per_side=4096, links=1000 * (CHANGE,)), "1000 entries, but 406 are the most"),
     (LeafSpine(leaves=2, hosts_per_leaf=1, spines=1, oversubscription=1e-3, host_rate_bps=1e12), "oversubscription"),
 ]
+
+
+@pytest.mark.parametrize("free_bytes", [2**62, 0])
+def test_a_large_table_grows_where_it_is_if_memory_is_free(free_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong line: addresses are reserved that the system refuses, where the table itself would have fitted."""
+    monkeypatch.setattr(world_module, "available_bytes", lambda: free_bytes)
+    world = object.__new__(World)
+    world.arrays, world.reserved, world.record, world.watched = {}, {}, np.zeros(1, WORLD), []
+    size, places = LARGE_BYTES // PACKET.itemsize, []
+    world.point("packets", aligned(size, PACKET))
+    world.arrays["packets"]["next"] = 7
+    for times in (2, 8):
+        world.extend("packets", times * size)
+        places.append(int(world.record["packets"][0]))
+        assert world.record["n_packets"][0] == times * size
+        assert np.array_equal(world.arrays["packets"]["next"], [7] * size + [0] * (times - 1) * size)
+    assert (places[0] == places[1]) == (free_bytes > 0)
 
 
 @pytest.mark.parametrize(("fabric", "line"), FABRICS)

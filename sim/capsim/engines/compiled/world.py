@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from capsim.base.bounds import POOL
-from capsim.base.memory import check_fits
+from capsim.base.memory import available_bytes, check_fits
 from capsim.engines.asking import CARRIED, COUNTED, answer, payload_of
 from capsim.engines.compiled import layout
 from capsim.engines.compiled.functions import loaded_hooks
@@ -313,9 +313,9 @@ class World:
     def extend(self, name: str, size: int) -> None:
         """Let a table have `size` records, the new ones zeros; it is moved if less memory is reserved for it."""
         old = self.arrays[name]
-        if size > len(self.reserved.get(name, old)):
-            room = 4 * size if old.nbytes >= LARGE_BYTES else size
-            self.reserved[name] = aligned(room, old.dtype)
+        if size > len(self.reserved.setdefault(name, old)):
+            spacious = old.nbytes >= LARGE_BYTES and 4 * size * old.dtype.itemsize <= available_bytes()
+            self.reserved[name] = aligned(4 * size if spacious else size, old.dtype)
             self.reserved[name][: len(old)] = old
         self.point(name, self.reserved[name][:size])
 
