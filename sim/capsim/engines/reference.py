@@ -94,6 +94,7 @@ class Network(Records):
         self.at(self.setup.end_ps, END, 0, self.end)
         if self.flows:
             self.env.run(until=self.done)
+        # SimPy numbers what is to happen; `done`, which ends the run, is no event of the network
         self.counts.now_ps, self.counts.events = self.env.now, next(self.env._eid) - self.done.triggered
         self.counts.in_flight = self.in_flight()
         self.counts.traversals = sum(port.packets_arrived for port in self.ports)

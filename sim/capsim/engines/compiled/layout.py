@@ -21,9 +21,9 @@ WORD_SHIFT = 6  # of the bits that say which buckets hold an arrival
 WORD_BITS, WORDS = 1 << WORD_SHIFT, BUCKETS >> WORD_SHIFT
 PER_BUCKET = 32
 BLOCK_SHIFT = 2
-BLOCK = 1 << BLOCK_SHIFT  # arrivals
+BLOCK = 1 << BLOCK_SHIFT  # arrivals, in one cache line
 BY_COUNTING = 256  # arrivals at most that are sorted by counting
-LAST_KEY = 2**63 - 1
+LAST_KEY = 2**63 - 1  # behind those of all arrivals
 FRONT = 64  # entries: the agenda is moved when it begins behind so many, and so stays in the cache
 # So many entries ahead a port and its packet are fetched, and, with these there, the port that the packet goes to
 FETCHED, FOLLOWED = 5, 2
