@@ -16,13 +16,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "capsmodel"))
 
 TESTS = Path(__file__).parent
 AGREEMENT = [
-    *("agreement", "reference", "experiments/test_agreement_rule.py", "experiments/test_argmin_interval.py"),
-    *("sim/test_engines_agree.py", "sim/test_order_of_arrivals.py", "sim/test_bounds.py", "sim/test_ideal.py"),
-    *("sim/test_bursts_on_links.py", "sim/test_nics.py", "sim/test_equal_times.py", "sim/test_entropies.py"),
-    *("sim/test_measurements_on_both_engines.py", "sim/test_hash_split.py"),
+    *("agreement", "other_simulators", "experiments/test_agreement_rule.py", "experiments/test_argmin_interval.py"),
+    *("sim/engines/test_engines_agree.py", "sim/engines/test_order_of_arrivals.py", "sim/base/test_bounds.py"),
+    *("sim/results/test_ideal.py", "sim/engines/test_bursts_on_links.py", "sim/protocols/nics/test_round_robin.py"),
+    *("sim/engines/test_equal_times.py", "sim/protocols/marking/test_entropy.py"),
+    *("sim/engines/test_measurements_on_both_engines.py", "sim/protocols/balancers/test_ecmp.py"),
     *("model/test_mg1.py", "model/test_srpt.py", "model/test_replication.py", "model/test_path_losses.py"),
     *("model/test_symbolic.py", "cli/test_tables.py", "test_mutants.py"),
-    *("figures", "golden/test_ledger_results.py", "study/test_decisions.py"),
+    *("figures", "golden/test_ledger_results.py", "sim/study/test_decide.py"),
     *("fuzz", "model/test_fuzz_closed_forms.py", "guides"),
 ]
 """What takes minutes: models against simulation, ns-3 and htsim, and the level of the rules that compare them; engine

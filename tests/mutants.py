@@ -58,17 +58,18 @@ class Tests(NamedTuple):
 RULES = Tests(
     (
         "tests/papers/test_verdict_*.py",
-        *(f"tests/study/test_{name}.py" for name in ("campaign", "claims", "decisions", "looks")),
+        *(f"tests/sim/study/test_{name}.py" for name in ("campaign", "claims", "decide", "looks")),
     ),
     slow_cpu_s=20.0,
 )
+ROOMS = ("base", "fabric", "roles", "protocols", "engines", "scenario", "results", "run")
 # Files and folders that are mutated, and their tests. Scripted packets, own arithmetic, numbers by hand: not golden,
 # not agreement.
 TARGETS = {
-    "sim/capsim/protocols": Tests(("tests/sim/test_*.py",)),
-    "sim/capsim/results/summary.py": Tests(("tests/sim/test_summary.py",)),
-    "sim/capsim/results/fct.py": Tests(("tests/sim/test_fct.py",)),
-    "sim/capsim/results/conservation.py": Tests(("tests/sim/test_conservation.py",)),
+    "sim/capsim/protocols": Tests(tuple(f"tests/sim/{room}/**/test_*.py" for room in ROOMS)),
+    "sim/capsim/results/summary.py": Tests(("tests/sim/results/test_summary.py",)),
+    "sim/capsim/results/fct.py": Tests(("tests/sim/results/test_fct.py",)),
+    "sim/capsim/results/conservation.py": Tests(("tests/sim/results/test_conservation.py",)),
     "capsmodel/papers/verdicts.py": RULES,
     "sim/capsim/study/decide.py": RULES,
     "sim/capsim/study/relations.py": RULES,
@@ -79,8 +80,8 @@ TARGETS = {
 }
 # These compare two runs of the same code, or look at no packet.
 WITHOUT_ORACLE = {
-    "test_engines_agree.py", "test_own_scheme.py", "test_compilation.py", "test_results.py", "test_code_digest.py",
-    "test_scenarios.py", "test_random_numbers.py", "test_fabrics.py", "test_traffic.py", "test_saved_results.py",
+    "test_engines_agree.py", "test_own_scheme.py", "test_compilation.py", "test_result.py", "test_code_digest.py",
+    "test_scenario.py", "test_randomness.py", "test_topology.py", "test_traffic.py", "test_files.py",
     "test_front_door.py",
 }  # fmt: skip
 LEAST_LIMIT_CPU_S = 5.0  # a mutant may loop without end: beyond this, and ten times what a test took without it

@@ -156,7 +156,7 @@ def test_each_file_of_tests_is_fast_or_of_agreement_and_every_third_case_begins_
     assert run["fast"] | run["agreement"] == run[None] == set(files)
     assert not run["fast"] & run["agreement"]
     assert ROOT / "tests/test_layout.py" in run["fast"]
-    assert ROOT / "tests/sim/test_engines_agree.py" in run["agreement"]
+    assert ROOT / "tests/sim/engines/test_engines_agree.py" in run["agreement"]
     asked = Asked(every=3)
     cases = [SimpleNamespace(nodeid=name) for name in ("a", "b[0]", "b[1]", "b[2]", "c", "b[3]", "b[4]")]
     settings.pytest_collection_modifyitems(asked, cases)

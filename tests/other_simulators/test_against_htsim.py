@@ -1,0 +1,69 @@
+"""Another simulator: capsim against htsim on the same flows; docs/capsim_against_htsim.md explains what is left."""
+
+import numpy as np
+import pytest
+from other_simulators.as_in_htsim import COUNTED_AT_NIC
+from other_simulators.compare_with_htsim import capsim_outcome, htsim_outcome, printed_digits, values
+from other_simulators.htsim_cases import CASES
+
+from capsim.protocols.transports.rack import RACK
+
+SEEDS = 1  # of four, for the time that a run takes
+WITHIN = {  # shares of htsim's: of the mean, and of the end of a run
+    "permutation": (0.01, 0.02),
+    "permutation-bitmap": (0.01, 0.03),
+    "permutation-reps": (0.01, 0.03),
+    "permutation-mixed": (0.01, 0.03),
+    "incast-8": (0.01, 0.01),
+    "incast-32": (0.01, 0.01),
+    "ring": (0.002, 0.002),
+    "all-to-all": (0.002, 0.003),
+    "uet-permutation": (0.01, 0.03),
+    "uet-permutation-4": (0.01, 0.03),
+    "uet-incast-8": (0.01, 0.06),
+    "uet-incast-32": (0.02, 0.02),
+    "uet-marks-permutation": (0.01, 0.03),
+    "uet-marks-incast-32": (0.01, 0.02),
+    "uet-drop-permutation": (0.03, 0.06),
+    "uet-drop-incast-32": (0.03, 0.03),
+    "ndp-permutation": (0.01, 0.02),
+    "ndp-incast-8": (0.02, 0.05),
+    "ndp-incast-32": (0.01, 0.01),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_the_values_are_of_this_case(name):
+    assert values()["cases"][name]["inputs_sha256"] == CASES[name].inputs_sha256
+
+
+@pytest.mark.parametrize("name", ["lone", "uet-lone", "ndp-lone"])
+def test_lone_flows_take_the_time_that_htsim_prints_in_all_its_digits(name):
+    assert printed_digits(capsim_outcome(name)) == printed_digits(htsim_outcome(name))
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_capsim_agrees_with_htsim(name):
+    htsim, ours = htsim_outcome(name), capsim_outcome(name, seeds=SEEDS)
+    of_mean, of_last = WITHIN[name]
+    assert ours.mean_us == pytest.approx(htsim.mean_us, rel=of_mean)
+    assert ours.last_us == pytest.approx(htsim.last_us, rel=of_last)
+    runs = CASES[name].seeds / SEEDS
+    assert runs * ours.sent_again == pytest.approx(htsim.sent_again, rel=0.25, abs=50)
+    assert ours.headers == pytest.approx(ours.sent_again if CASES[name].trims else 0, rel=0.01)
+
+
+def test_what_rack_guesses_is_the_difference_to_a_sender_that_never_does():
+    htsim, ours = htsim_outcome("permutation"), capsim_outcome("permutation", seeds=1, transport=RACK)
+    assert ours.mean_us > 1.05 * htsim.mean_us
+    assert ours.sent_again > 5 * ours.headers
+
+
+def test_when_a_packet_counts_as_sent_is_the_difference_where_timers_find_losses():
+    """All packets of an incast wait for their NIC first. Catches the timer of htsim taken for that of capsim."""
+    name = "uet-drop-incast-32"
+    htsim, ours = htsim_outcome(name), capsim_outcome(name, transport=COUNTED_AT_NIC)
+    of_runs = [one.finished_us.mean(axis=1) for one in (htsim, ours)]
+    scatter_us = np.hypot(*(means.std(ddof=1) / means.size**0.5 for means in of_runs))
+    assert abs(ours.mean_us - htsim.mean_us) < 4 * scatter_us < 0.015 * htsim.mean_us
+    assert capsim_outcome(name).mean_us < htsim.mean_us - 4 * scatter_us

@@ -1,0 +1,44 @@
+"""Another simulator: capsim against ns-3.44 on the same flows; docs/capsim_against_ns3.md explains what is left."""
+
+import json
+
+import pytest
+from other_simulators.compare_with_ns3 import NOT_COMPARED, capsim_outcome, equal_flows, ns3_outcome
+from other_simulators.reference_scenarios import inputs_sha256, names, scenario_of, values_file
+
+# Every flow takes the same time to the picosecond, also where packets are lost.
+EXACT = {
+    "alone-10g",
+    "alone-1g",
+    "dctcp-one",
+    "dctcp-one-prr",
+    "incast-8",
+    "leaf-spine",
+    "leaf-spine-handshake",
+    "one-long",
+    "one-long-sack",
+    "one-long-sack-prr",
+    "ties-incast-32-sack",
+    "ties-incast-8",
+}
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_values_are_of_this_scenario(name):
+    values = json.loads(values_file(name).read_text())
+    assert values["provenance"]["inputs_sha256"] == inputs_sha256(scenario_of(name))
+
+
+@pytest.mark.parametrize("name", sorted(set(names()) - set(NOT_COMPARED)))
+def test_capsim_agrees_with_ns3(name):
+    ns3, ours = ns3_outcome(name), capsim_outcome(name)
+    lossless = ns3.packets_dropped == 0
+    assert (ours.packets_dropped == 0) == lossless
+    assert ours.mean_fct_s == pytest.approx(ns3.mean_fct_s, rel=0.01 if lossless else 0.05)
+    assert ours.p99_fct_s == pytest.approx(ns3.p99_fct_s, rel=0.10)
+    assert ours.waiting_packet_s == pytest.approx(ns3.waiting_packet_s, rel=0.05)
+    assert ours.packets_marked == pytest.approx(ns3.packets_marked, rel=0.05)
+    if name in EXACT:
+        assert equal_flows(ns3, ours) == ns3.fct_ps.size
+        assert ours.packets_dropped == ns3.packets_dropped
+        assert ours.retransmissions == ns3.retransmissions

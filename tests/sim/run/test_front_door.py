@@ -1,0 +1,87 @@
+"""Contract: what ``import capsim`` offers, and what `simulate` and `compare` take: presets, files, names of schemes."""
+
+import ast
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import capsim
+from capsim import Batch, Dumbbell, ParameterError, Poisson, Scenario, compare, load_scenario, presets, scheme, simulate
+from capsmodel import FlowSizes
+
+TRAFFIC = (Batch(flow_bytes=20_000, pairs="sides"),)
+SCENARIO = Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=TRAFFIC, scheme="rps", trace="drops")
+
+
+def imported_names(source: Path) -> set[str]:
+    """Return what `source` imports from any module of capsim."""
+    nodes = [node for node in ast.walk(ast.parse(source.read_text())) if isinstance(node, ast.ImportFrom)]
+    return {alias.name for node in nodes if (node.module or "").startswith("capsim.") for alias in node.names}
+
+
+def test_every_name_of_the_front_door_is_there_and_in_its_table_of_contents() -> None:
+    assert all(hasattr(capsim, name) for name in capsim.__all__)
+    assert [name for name in capsim.__all__ if name not in (capsim.__doc__ or "")] == []
+
+
+def test_notebooks_and_tests_enter_by_the_front_door() -> None:
+    root = Path(__file__).resolve().parents[3]
+    sources = [*(root / "notebooks/src").glob("*.py"), *(root / "tests").rglob("test_*.py")]
+    around = {source.name: imported_names(source) & set(capsim.__all__) for source in sources}
+    assert {name: names for name, names in around.items() if names} == {}
+
+
+def test_a_file_and_a_scenario_give_the_same_run(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SCENARIO.to_toml())
+    from_file = simulate(tmp_path / "small.toml", engine="reference")
+    assert from_file.manifest["id"] == simulate(SCENARIO, engine="reference").manifest["id"]
+    assert simulate(str(tmp_path / "small.toml"), engine="reference").flows.equals(from_file.flows)
+
+
+def test_a_preset_goes_by_its_name() -> None:
+    named = simulate("caps-units")
+    assert named.scenario == load_scenario("caps-units") == presets()["caps-units"]
+
+
+@pytest.mark.parametrize("other", ["caps", scheme("caps")], ids=["name", "scheme"])
+def test_a_scheme_replaces_that_of_the_scenario(other: str) -> None:
+    result = simulate(SCENARIO, scheme=other, engine="reference")
+    assert result.scenario == SCENARIO.replace(scheme="caps")
+    assert result.manifest["id"] == simulate(SCENARIO.replace(scheme="caps"), engine="reference").manifest["id"]
+    assert result.flows["units"].sum() > 0
+
+
+def test_a_comparison_takes_a_file(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SCENARIO.to_toml())
+    compared = compare(tmp_path / "small.toml", schemes=["ecmp", scheme("rps")], seeds=1, engine="reference")
+    assert compared.schemes == ("ecmp", "rps")
+    assert compared.runs["id"].nunique() == 2
+
+
+def test_errors_say_what_there_is() -> None:
+    with pytest.raises(FileNotFoundError, match=r"^no file 'p65' and no preset .*: capsmodel presets lists them$"):
+        simulate("p65")
+    with pytest.raises(ParameterError, match=r"scheme = 'espresso': did you mean presto"):
+        simulate(SCENARIO, scheme="espresso")
+    with pytest.raises(ParameterError, match=r"scheme = 'espresso': did you mean presto"):
+        compare(SCENARIO, schemes=["ecmp", "espresso"])
+
+
+def test_one_name_is_no_list_of_schemes() -> None:
+    """Catches a text taken letter by letter, which ended in an error about a scheme 'r'."""
+    with pytest.raises(ParameterError, match=r'^schemes = .rps., but it must be a list: write \["rps"\]$'):
+        compare(SCENARIO, schemes="rps", seeds=2)
+
+
+def test_a_distribution_is_no_workload() -> None:
+    """Catches a FlowSizes that reaches msgspec, which fails with a TypeError about arrays."""
+    sizes = FlowSizes([1000, 2000], [0, 1])
+    scenario = SCENARIO.replace(traffic=(*TRAFFIC, Poisson(flow_bytes=9, load=0.1, flows=3)))
+    entry = Poisson(workload=sizes, load=0.1, flows=3)
+    told = r"^traffic\[1\]\.workload is a FlowSizes, but it must be a name or a file; give .* as flow_bytes_cdf$"
+    with pytest.raises(ParameterError, match=told):
+        simulate(msgspec.structs.replace(scenario, traffic=(*TRAFFIC, entry)))
+    points = tuple(zip(sizes.sizes.tolist(), sizes.cdf_values.tolist(), strict=True))
+    given = scenario.replace(traffic=(Poisson(flow_bytes_cdf=points, load=0.1, flows=3),))
+    assert simulate(given, engine="reference").flows["flow_bytes"].between(1000, 2000).all()
