@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from capsmodel.checks import choice
 from capsmodel.experiments.words import VERDICT_WORDS
-from capsmodel.papers.claim_list import CAUSES, Claim, read_claims
+from capsmodel.papers.claim_list import CAUSES, PublishedClaim, read_claims
 from capsmodel.papers.index import (
     DISTANCES,
     NO_FACTOR,
@@ -40,12 +40,12 @@ from capsmodel.papers.index import (
 )
 
 __all__ = [
-    "Claim",
     "ClaimRow",
     "Discrepancy",
     "Equation",
     "LedgerEntry",
     "Paper",
+    "PublishedClaim",
     "cite",
     "claim_causes",
     "claim_totals",
@@ -66,7 +66,7 @@ NOT_KNOWN = "not known"
 class ClaimRow:
     """A claim and what the ledger records about it."""
 
-    claim: Claim
+    claim: PublishedClaim
     entry: LedgerEntry
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capsmodel.experiments.words import CLOSE_RELATIVE, SIGNIFICANTLY
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.index import LedgerEntry, Quantity
 
 __all__ = ["BesidePrinted", "beside_printed"]
@@ -57,7 +57,7 @@ class BesidePrinted:
     interval: tuple[float, ...] = ()
 
 
-def beside_printed(claim: Claim, entry: LedgerEntry) -> BesidePrinted:
+def beside_printed(claim: PublishedClaim, entry: LedgerEntry) -> BesidePrinted:
     """Return what the paper prints and what the ledger has, on the scale of the claim.
 
     Examples
@@ -84,13 +84,13 @@ def beside_printed(claim: Claim, entry: LedgerEntry) -> BesidePrinted:
     return BesidePrinted(_scale(claim), *_printed(claim), entry.value, entry.interval)
 
 
-def _scale(claim: Claim) -> str:
+def _scale(claim: PublishedClaim) -> str:
     if claim.unit == "x":
         return RATIO
     return _PERCENT.get(claim.relation, claim.unit or claim.metric)
 
 
-def _order_scale(claim: Claim, entry: LedgerEntry) -> tuple[str, float]:
+def _order_scale(claim: PublishedClaim, entry: LedgerEntry) -> tuple[str, float]:
     """Return the scale of an order, and the value on it of two that are equal."""
     if entry.quantity == REDUCTION:
         return REDUCTION, 0.0
@@ -107,7 +107,7 @@ def _direction(entry: LedgerEntry) -> tuple[float, ...]:
     return (float(signs[0] if np.ptp(signs) == 0 else 0),)
 
 
-def _printed(claim: Claim) -> tuple[float, float]:
+def _printed(claim: PublishedClaim) -> tuple[float, float]:
     """Return the range that is printed, open where there is no bound."""
     if not claim.printed:
         return np.nan, np.nan

@@ -1,23 +1,23 @@
-"""Read the claims of the papers from their studies: what each says, where it stands and what is printed.
+"""The claims of the papers, as their studies have them: what each says, where it stands and what is printed.
 
-A study (``data/papers/studies/*.toml``, :mod:`capsim.study`) has its claims in its panels and printed tables. Claims
-that no run decides are in ``<paper>-formulas.toml``: each names the function that computes it (`formula`), says why it
-is not testable.
+A study (``data/papers/studies/*.toml``, read by :mod:`capsim.study.file`) has its claims in its panels and printed
+tables. Claims that no run decides are in ``<paper>-formulas.toml``: each names the function that computes it
+(`formula`), or says why it is not testable.
 """
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from capsim.study.file import Claim, PrintedCell, Source, claims_of, read_study
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.printed import Printed
 
-__all__ = ["CAUSES", "FORMULAS", "PAPER_KEYS", "Claim", "read_claims", "studies", "title_and_notes"]
+__all__ = ["CAUSES", "FORMULAS", "PAPER_KEYS", "PublishedClaim", "read_claims", "studies", "title_and_notes"]
 
 PAPER_KEYS = ("caps", "mmptcp", "repflow", "cdcps", "dc2mtcp")
 FORMULAS = "-formulas"
@@ -29,12 +29,16 @@ CAUSES = {
     "contradiction": "the paper contradicts itself: its formula or table gives ours",
 }
 """Kinds of causes of a difference, with which the text of each begins: ``"workload: ..."``."""
+_AS_IN_THE_STUDY = (
+    *("where", "metric", "printed", "by", "conditions", "text", "note", "formula", "not_testable"),
+    *("same_as", "not_claimed", "cause"),
+)
 _CLOSED_FORMS = "capsmodel.papers.closed_forms."
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A claim of a paper.
+class PublishedClaim:
+    """A claim of a paper: that of its study (:class:`capsim.study.file.Claim`) in words, with what is printed in parts.
 
     Attributes
     ----------
@@ -72,10 +76,10 @@ class Claim:
     baseline: str
     relation: str
     printed: str
-    low: str = field(init=False)
-    high: str = field(init=False)
-    unit: str = field(init=False)
-    about: bool = field(init=False)
+    low: str = ""
+    high: str = ""
+    unit: str = ""
+    about: bool = False
     by: str = ""
     conditions: str = ""
     text: str = ""
@@ -86,17 +90,27 @@ class Claim:
     not_claimed: str = ""
     cause: str = ""
 
-    def __post_init__(self) -> None:
-        said = Printed.read(self.printed, where=f"{self.id}: printed") if self.printed else Printed("", "")
-        is_round = said.is_round or (bool(self.printed) and self.relation in ("lower", "higher"))
-        parts = {
-            "low": "" if self.relation == "below" else said.low,
-            "high": "" if self.relation == "above" else said.high,
-            "unit": said.unit,
-            "about": is_round,
-        }
-        for name, value in parts.items():
-            object.__setattr__(self, name, value)
+    @classmethod
+    def of(cls, study: str, claim: Claim) -> "PublishedClaim":
+        """Return the claim of a study."""
+        name, relation = claim.id, claim.is_
+        printed = Printed.read(claim.printed, where=f"{name}: printed") if claim.printed else Printed("", "")
+        subject, baseline = map(
+            _words, zip(*claim.pairs, strict=True) if claim.pairs else (claim.subject, claim.baseline)
+        )
+        return cls(
+            id=name,
+            paper=name.partition("-")[0],
+            study=study,
+            subject=claim.row if isinstance(claim, PrintedCell) else subject,
+            baseline=baseline,
+            relation=relation,
+            low="" if relation == "below" else printed.low,
+            high="" if relation == "above" else printed.high,
+            unit=printed.unit,
+            about=printed.is_round or (bool(claim.printed) and relation in ("lower", "higher")),
+            **{key: getattr(claim, key) for key in _AS_IN_THE_STUDY},
+        )
 
     @property
     def said(self) -> Printed:
@@ -135,14 +149,19 @@ def title_and_notes(study: str) -> tuple[str, str]:
     >>> title_and_notes("mmptcp-lt")[0]
     'MMPTCP Table 5 and Fig. 5: Limited Transmit on the 2:1 fat-tree of 256 hosts, 135 of them with long flows'
     """
-    tables = tomllib.loads(studies()[study].read_text(encoding="utf-8"))
-    return tables["title"], " ".join(tables.get("notes", "").split())
+    file = _source(study).file
+    return file.title, " ".join(file.notes.split())
 
 
 @cache
-def read_claims() -> Mapping[str, Claim]:
+def _source(study: str) -> Source:
+    return read_study(studies()[study], alone=True)
+
+
+@cache
+def read_claims() -> Mapping[str, PublishedClaim]:
     """Return every claim by its id, paper after paper, in the order of ids, numbers in them by value."""
-    found = {claim.id: claim for name, path in studies().items() for claim in _claims_of(name, path)}
+    found = {one.id: PublishedClaim.of(study, one) for study in studies() for one in claims_of(_source(study))}
     return MappingProxyType({name: found[name] for name in sorted(found, key=_in_order)})
 
 
@@ -153,61 +172,9 @@ def _in_order(claim_id: str) -> tuple[int, list[tuple[int, int | str]]]:
     return PAPER_KEYS.index(paper), [(0, int(part)) if part.isdigit() else (1, part) for part in parts]
 
 
-def _claims_of(study: str, path: Path) -> Iterator[Claim]:
-    tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    for panel in tables.get("panel", []):
-        shared = {key: value for key, value in panel.items() if key != "claims"}
-        yield from (_claim(study, shared | one) for one in panel.get("claims", []))
-    for table in tables.get("table", []):
-        yield from (_claim(study, cell) for cell in _cells(table))
-    yield from (_claim(study, one) for one in tables.get("claim", []))
-
-
-def _cells(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the cells of a printed table: each is a claim."""
-    for line in table["rows"].strip().splitlines():
-        label, *cells = line.split()
-        for (column, measured), printed in zip(table["columns"].items(), cells, strict=True):
-            if printed == "-":
-                continue
-            metric, _, unit = measured.partition(" ")
-            said = {key: _of_column(table.get(key, ""), column) for key in ("conditions", "text")}
-            yield {
-                "id": f"{table['id']}-{label.lower()}-{column}",
-                "where": table["where"],
-                "metric": metric,
-                "subject": label,
-                "is": "equal",
-                "printed": f"{printed} {unit}".strip(),
-                "same_as": f"{same}-{column}" if (same := table.get("same_as", {}).get(label)) else "",
-                "cause": (causes := table.get("cause", {})).get(f"{label}-{column}", causes.get(column, "")),
-            } | {key: text.replace(f"{{{table['axis']}}}", label) for key, text in said.items()}
-
-
-def _of_column(said: str | Mapping[str, str], column: str) -> str:
-    return said if isinstance(said, str) else said.get(column, "")
-
-
-def _claim(study: str, row: Mapping[str, Any]) -> Claim:
-    texts = ("where", "metric", "printed", "by", "conditions", "text", "note")
-    known = (*texts, "formula", "not_testable", "same_as", "not_claimed", "cause")
-    subject, baseline = row.get("subject", ""), row.get("baseline", "")
-    if "pairs" in row:
-        subject, baseline = (list(side) for side in zip(*row["pairs"], strict=True))
-    return Claim(
-        id=row["id"],
-        paper=row["id"].partition("-")[0],
-        study=study,
-        subject=_words(subject),
-        baseline=_words(baseline),
-        relation=row["is"],
-        **{"metric": "", "printed": ""} | {key: row[key] for key in known if key in row},
-    )
-
-
 def _words(value: Any) -> str:
     """Return what is compared in words: labels of schemes, or values of axes with their names."""
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ";".join(dict.fromkeys(map(_words, value)))
     if isinstance(value, dict):
         return ", ".join(str(part) if axis == "scheme" else f"{axis} {part}" for axis, part in value.items())

@@ -38,7 +38,7 @@ from capsmodel.experiments.words import (
     kendall,
     word_on,
 )
-from capsmodel.papers.claim_list import Claim, read_claims
+from capsmodel.papers.claim_list import PublishedClaim, read_claims
 from capsmodel.papers.index import Quantity, read_checks
 
 WORDS_OF_SIZE = {"": ANY_SIZE, "significantly": SIGNIFICANTLY, "much": MUCH}
@@ -84,12 +84,12 @@ def cell(claim_id: str) -> float:
     return float(read_claims()[claim_id].low)
 
 
-def tolerance(claim: Claim, printed: str) -> float:
+def tolerance(claim: PublishedClaim, printed: str) -> float:
     """Return how far a value may lie from a number that the claim prints."""
     return claim.said.tolerance(printed)
 
 
-def printed_range(claim: Claim) -> tuple[float, float]:
+def printed_range(claim: PublishedClaim) -> tuple[float, float]:
     """Return the values that a claim allows: its bounds, each moved out by its tolerance; infinite for an open end."""
     return claim.said.range
 
@@ -115,34 +115,34 @@ def _ends(values: npt.ArrayLike) -> tuple[float, float]:
     return float(np.min(values)), float(np.max(values))
 
 
-def _finite(claim: Claim, values: npt.ArrayLike) -> FloatArray:
+def _finite(claim: PublishedClaim, values: npt.ArrayLike) -> FloatArray:
     """Return values that can be judged: each comparison with NaN fails, which would be a word."""
     got = np.asarray(values, dtype=float)
     require(np.isfinite(got), f"{claim.id}: {got.tolist()} are not all finite numbers, so there is nothing to judge")
     return got
 
 
-def by_size(claim: Claim, value: float, reason: str) -> Verdict:
+def by_size(claim: PublishedClaim, value: float, reason: str) -> Verdict:
     """Judge a value against a claimed one."""
     _finite(claim, value)
     met = abs(value - float(claim.low)) <= tolerance(claim, claim.low)
     return Verdict(claim.id, (value,), word_on(LEVEL, [met]), reason)
 
 
-def by_truth(claim: Claim, holds: bool, value: float, reason: str) -> Verdict:
+def by_truth(claim: PublishedClaim, holds: bool, value: float, reason: str) -> Verdict:
     """Judge a statement that either holds or does not."""
     _finite(claim, value)
     return Verdict(claim.id, (value,), word_on(STATEMENT, [holds]), reason)
 
 
-def by_place(claim: Claim, place: float, reason: str, *, near: tuple[float, float] | None = None) -> Verdict:
+def by_place(claim: PublishedClaim, place: float, reason: str, *, near: tuple[float, float] | None = None) -> Verdict:
     """Judge the place of an optimum; `near` are the outermost places that are as good, where the optimum is flat."""
     low, high = _finite(claim, near or (place, place))
     met = low <= float(claim.low) <= high
     return Verdict(claim.id, (place,), word_on(SIZE, [met]), reason)
 
 
-def by_bound(claim: Claim, values: Values, reason: str) -> Verdict:
+def by_bound(claim: PublishedClaim, values: Values, reason: str) -> Verdict:
     """Judge a bound over a sweep; the value is the one nearest to it or farthest beyond."""
     got = _finite(claim, values)
     low, high = printed_range(claim)
@@ -150,7 +150,7 @@ def by_bound(claim: Claim, values: Values, reason: str) -> Verdict:
     return Verdict(claim.id, (float(worst),), word_on(STATEMENT, (got >= low) & (got <= high)), reason)
 
 
-def by_range(claim: Claim, values: Values, reason: str) -> Verdict:
+def by_range(claim: PublishedClaim, values: Values, reason: str) -> Verdict:
     """Judge a range of reductions or increases over a sweep: all inside it, of the right sign, or not."""
     got = _finite(claim, values)
     low, high = printed_range(claim)
@@ -158,7 +158,7 @@ def by_range(claim: Claim, values: Values, reason: str) -> Verdict:
 
 
 def by_order(
-    claim: Claim, subject: Values, baseline: Values, reason: str, *, size: tuple[float, float] = ANY_SIZE
+    claim: PublishedClaim, subject: Values, baseline: Values, reason: str, *, size: tuple[float, float] = ANY_SIZE
 ) -> Verdict:
     """Judge an order over a sweep, with the size of its words; the value is the range of subject over baseline."""
     ratio = _finite(claim, np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float))
@@ -168,7 +168,7 @@ def by_order(
     return Verdict(claim.id, _ends(ratio), word_on(kind, met, direction), reason, quantity="ratio")
 
 
-def by_closeness(claim: Claim, subject: Values, baseline: Values, reason: str) -> Verdict:
+def by_closeness(claim: PublishedClaim, subject: Values, baseline: Values, reason: str) -> Verdict:
     """Judge "about equal" over a sweep; the value is the range of subject over baseline."""
     ratio = _finite(claim, np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float))
     low, high = SIGNIFICANTLY
@@ -176,7 +176,7 @@ def by_closeness(claim: Claim, subject: Values, baseline: Values, reason: str) -
     return Verdict(claim.id, _ends(ratio), word, reason, quantity="ratio")
 
 
-def by_relation(claim: Claim, found: Computed, reason: str = "") -> Verdict:
+def by_relation(claim: PublishedClaim, found: Computed, reason: str = "") -> Verdict:
     """Judge a number, the values of a sweep, or those of subject and baseline, by the relation of the claim."""
     reason = reason or claim.note
     if isinstance(found, tuple):
@@ -199,7 +199,7 @@ def by_relation(claim: Claim, found: Computed, reason: str = "") -> Verdict:
     return by_size(claim, float(np.asarray(found)), reason)
 
 
-def by_trend(claim: Claim, values: Values, reason: str) -> Verdict:
+def by_trend(claim: PublishedClaim, values: Values, reason: str) -> Verdict:
     """Judge a rise or a fall by the signs of Kendall's tau and of last minus first; the value is both ends."""
     got = _finite(claim, values)
     sign = 1 if claim.relation == "rising" else -1
@@ -211,7 +211,7 @@ def by_trend(claim: Claim, values: Values, reason: str) -> Verdict:
     return Verdict(claim.id, ends, word_on(STATEMENT, [holds]), f"{reason}; {kind}", quantity="first and last")
 
 
-def times_printed(claim: Claim, found: Verdict) -> float:
+def times_printed(claim: PublishedClaim, found: Verdict) -> float:
     """Return the factor by which our worst value is off what is printed; 0 if that has none.
 
     Differences in percent count as the ratios that they stand for. Of a claim that says "up to", the largest counts.
@@ -227,6 +227,6 @@ def times_printed(claim: Claim, found: Verdict) -> float:
     return claim.said.factor_off(map(scaled, found.value), scaled=scaled, is_up_to=is_percent and not claim.low)
 
 
-def not_testable(claim: Claim, reason: str) -> Verdict:
+def not_testable(claim: PublishedClaim, reason: str) -> Verdict:
     """Record why a claim cannot be decided here."""
     return Verdict(claim.id, (), "not testable", reason)

@@ -1,22 +1,27 @@
 """Printed values and ours on one scale: where each relation puts them, and that the place agrees with the verdict."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from capsim.study.file import Claim
 from capsmodel.experiments.words import CLOSE_RELATIVE, NOT_WORSE, SIGNIFICANTLY
 from capsmodel.papers import claims
 from capsmodel.papers.beside_printed import DIRECTION, RATIO, BesidePrinted, beside_printed
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures._beside_printed import DrawnClaim, draw_beside_printed
 from capsmodel.papers.figures._drawing import PUBLISHED
 from capsmodel.papers.index import LedgerEntry
 from capsmodel.papers.verdicts import tolerance
 
 INF = math.inf
-SOME = Claim("some", "caps", "caps-hol", "Fig. 1", "mean_fct_short_s", "CAPS", "RPS", "equal", "3 ms")
+
+
+def said(relation, printed="3 ms", metric="mean_fct_short_s"):
+    """Return a claim of a study that says this of CAPS and RPS."""
+    keys = {"id": "some", "where": "Fig. 1", "subject": "CAPS", "baseline": "RPS"}
+    return PublishedClaim.of("caps-hol", Claim(**keys, is_=relation, printed=printed, metric=metric))
 
 
 def entry(*value, quantity=""):
@@ -46,25 +51,25 @@ def entry(*value, quantity=""):
     ],
 )
 def test_what_is_printed_is_a_number_a_range_or_a_side(relation, printed, expected):
-    found = beside_printed(replace(SOME, relation=relation, printed=printed), entry())
+    found = beside_printed(said(relation=relation, printed=printed), entry())
     assert (found.scale, found.low, found.high) == expected
     assert not found.ours
 
 
 def test_a_claim_without_a_number_has_our_value_alone():
-    found = beside_printed(replace(SOME, relation="equal", printed=""), entry(2.0))
+    found = beside_printed(said(relation="equal", printed=""), entry(2.0))
     assert math.isnan(found.low)
     assert found.ours == (2.0,)
 
 
 def test_a_shape_is_neither_a_rise_nor_a_fall():
-    found = beside_printed(replace(SOME, relation="u-shaped", printed=""), entry(64.0))
+    found = beside_printed(said(relation="u-shaped", printed=""), entry(64.0))
     assert math.isnan(found.low)
     assert not found.ours
 
 
 def test_counts_are_compared_by_their_difference():
-    claim = replace(SOME, relation="lower", printed="", metric="timeouts_short")
+    claim = said(relation="lower", printed="", metric="timeouts_short")
     found = beside_printed(claim, entry(-154.5, 17.0, quantity="difference"))
     assert (found.scale, found.low, found.high) == ("timeouts_short: subject minus baseline", -INF, 0)
     assert found.ours == (-154.5, 17.0)
@@ -85,19 +90,19 @@ def test_counts_are_compared_by_their_difference():
     ],
 )
 def test_a_trend_rises_falls_or_depends(quantity, value, direction):
-    claim = replace(SOME, relation="rising", printed="")
+    claim = said(relation="rising", printed="")
     assert beside_printed(claim, entry(*value, quantity=quantity)).ours == direction
 
 
 @pytest.mark.parametrize(("relation", "expected"), [("lower", (0, INF)), ("higher", (-INF, 0))])
 def test_what_is_lower_has_a_reduction_above_0(relation, expected):
-    claim = replace(SOME, relation=relation, printed="")
+    claim = said(relation=relation, printed="")
     found = beside_printed(claim, entry(4.0, quantity="reduction, %"))
     assert (found.scale, found.low, found.high) == ("reduction, %", *expected)
 
 
 def test_a_distance_is_close_below_a_tenth():
-    found = beside_printed(replace(SOME, relation="close", printed=""), entry(2.3, quantity="relative distance"))
+    found = beside_printed(said(relation="close", printed=""), entry(2.3, quantity="relative distance"))
     assert (found.scale, found.low, found.high) == ("relative distance", 0, CLOSE_RELATIVE)
 
 

@@ -11,7 +11,7 @@ from capsmodel.checks import ParameterError
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import part_files, tasks_of
 from capsmodel.experiments.statistics.robustness import TEXT
-from capsmodel.papers.claim_list import FORMULAS, read_claims, title_and_notes
+from capsmodel.papers.claim_list import FORMULAS, PublishedClaim, read_claims, title_and_notes
 from capsmodel.papers.figures import figure_names
 from capsmodel.papers.index import read_ledger
 from capsmodel.papers.studies import experiment_name, published_studies, simulated_studies, study_named
@@ -57,6 +57,15 @@ def test_no_claim_is_decided_by_two_studies():
     listed = [claim for study in STUDIES.values() for claim in study.claims]
     assert len(listed) == len(set(listed))
     assert set(listed) == {claim.id for claim in read_claims().values() if claim.study in STUDIES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_claim_is_published_as_its_study_decides_it(name):
+    """Read alone, for the list of claims, and with what it inherits, for its runs, a file says the same."""
+    published = {claim.id: claim for claim in read_claims().values() if claim.study == name}
+    for claim_id, claim in STUDIES[name].claims.items():
+        assert PublishedClaim.of(name, claim) == published.pop(claim_id)
+    assert not published
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,21 +1,27 @@
 """Identity tests of the rules that turn a value into a verdict, on made-up claims."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import get_args
 
 import numpy as np
 import pytest
 
+from capsim.study.file import Claim
 from capsmodel.checks import ParameterError
 from capsmodel.experiments import words
 from capsmodel.experiments.printed import reading_error
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers import verdicts as rules
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.index import Check
 
-CLAIM = Claim("x", "caps", "", "", "", "", "", "equal", "0.34")
+
+def claimed(relation: str = "equal", printed: str = "0.34", **others: str) -> PublishedClaim:
+    """Return a claim of a study that says this."""
+    return PublishedClaim.of("caps", Claim(id="x", is_=relation, printed=printed, **others))
+
+
+CLAIM = claimed()
 
 
 @pytest.mark.parametrize(("value", "word"), [(0.344, "agrees"), (0.346, "differs")])
@@ -25,7 +31,7 @@ def test_a_value_is_met_within_half_a_unit_of_the_last_digit(value: float, word:
 
 @pytest.mark.parametrize(("value", "word"), [(0.355, "agrees"), (0.36, "differs")])
 def test_an_approximate_value_is_met_within_five_percent(value: float, word: str) -> None:
-    assert rules.by_size(replace(CLAIM, printed="~0.34"), value, "").verdict == word
+    assert rules.by_size(claimed(printed="~0.34"), value, "").verdict == word
 
 
 @pytest.mark.parametrize(("text", "error"), [("0.34", 0.005), ("19", 0.5), ("1.50", 0.005), ("4.19e-05", 5e-8)])
@@ -48,7 +54,7 @@ def test_reading_error_is_half_a_unit_of_the_last_digit(text: str, error: float)
 def test_bounds_and_ends_of_ranges_have_the_reading_error_of_a_size(
     relation: str, printed: str, met: float, missed: float
 ) -> None:
-    claim = replace(CLAIM, relation=relation, printed=printed)
+    claim = claimed(relation=relation, printed=printed)
     low, high = rules.printed_range(claim)
     assert low <= met <= high
     assert not low <= missed <= high
@@ -68,7 +74,7 @@ def test_bounds_and_ends_of_ranges_have_the_reading_error_of_a_size(
     ],
 )
 def test_a_trend_needs_the_sign_of_kendalls_tau_and_of_its_ends(values: list[float], relation: str, word: str) -> None:
-    assert rules.by_trend(replace(CLAIM, relation=relation), values, "").verdict == word
+    assert rules.by_trend(claimed(relation=relation), values, "").verdict == word
 
 
 def test_kendalls_tau_of_four_values() -> None:
@@ -81,7 +87,7 @@ def test_kendalls_tau_of_four_values() -> None:
     [([3, 2, 2], "monotone"), ([1, 1, 2], "monotone"), ([1, 1.5, 1.25, 2], "not monotone, Kendall tau 0.67")],
 )
 def test_a_trend_shows_its_ends_and_whether_it_is_monotone(values: list[float], kind: str) -> None:
-    found = rules.by_trend(replace(CLAIM, relation="rising"), values, "why")
+    found = rules.by_trend(claimed(relation="rising"), values, "why")
     assert (found.value, found.reason) == ((values[0], values[-1]), f"why; {kind}")
 
 
@@ -89,23 +95,23 @@ WORDS = ["holds", "holds in part", "fails"]
 
 
 def test_a_bound_holds_everywhere_on_a_part_or_nowhere() -> None:
-    upper = replace(CLAIM, relation="below", printed="5")
+    upper = claimed(relation="below", printed="5")
     found = [rules.by_bound(upper, values, "") for values in ([1, 5.5], [1, 6], [6, 7])]
     assert [one.verdict for one in found] == WORDS
     assert [one.value for one in found] == [(5.5,), (6,), (7,)]
-    lower = replace(upper, relation="above")
+    lower = claimed(relation="above", printed="5")
     found = [rules.by_bound(lower, values, "") for values in ([4.5, 9], [4, 9], [1, 4])]
     assert [one.verdict for one in found] == WORDS
     assert [one.value for one in found] == [(4.5,), (4,), (1,)]
 
 
 def test_a_range_holds_everywhere_has_the_sign_or_not() -> None:
-    span = replace(CLAIM, relation="lower", printed="40..70 %")
+    span = claimed(relation="lower", printed="40..70 %")
     values = ([38, 73.5], [37, 50], [-5, 1], [80, 90], [-5, -1], [-5, 0])
     assert [rules.by_range(span, v, "").verdict for v in values] == [
         "agrees", "differs", "holds in part", "differs", "fails", "fails",
     ]  # fmt: skip
-    up_to, at_least = replace(span, printed="..70 %"), replace(span, printed="40.. %")
+    up_to, at_least = claimed("lower", "..70 %"), claimed("lower", "40.. %")
     assert rules.by_range(up_to, [-90, 73], "").verdict == "agrees"
     assert rules.by_range(up_to, [10, 73.6], "").verdict == "differs"
     assert rules.by_range(at_least, [39, 99], "").verdict == "agrees"
@@ -126,7 +132,7 @@ def test_a_range_holds_everywhere_has_the_sign_or_not() -> None:
 def test_an_order_holds_with_its_size_without_it_or_not(
     relation: str, size: tuple[float, float], everywhere: list[float], in_part: list[float], nowhere: list[float]
 ) -> None:
-    claim = replace(CLAIM, relation=relation, printed="")
+    claim = claimed(relation=relation, printed="")
     found = [rules.by_order(claim, ratios, [1, 1], "", size=size) for ratios in (everywhere, in_part, nowhere)]
     of_size = WORDS if size == words.ANY_SIZE else ["holds", "differs", "fails"]
     assert [one.verdict for one in found] == of_size
@@ -147,7 +153,7 @@ def test_close_is_within_ten_percent(ratio: float, word: str) -> None:
 
 def test_what_is_close_or_lower_is_the_ratio_to_the_baseline() -> None:
     close = rules.by_closeness(CLAIM, [2, 4.2], [2, 4], "")
-    lower = rules.by_order(replace(CLAIM, relation="lower", printed=""), [3, 4], [4, 8], "")
+    lower = rules.by_order(claimed(relation="lower", printed=""), [3, 4], [4, 8], "")
     assert (close.value, close.verdict) == ((1, 1.05), "holds")
     assert (lower.value, lower.verdict) == ((0.5, 0.75), "holds")
 
@@ -169,7 +175,7 @@ def test_closeness_holds_everywhere_on_a_part_or_nowhere() -> None:
     ],
 )
 def test_a_place_is_met_where_the_optimum_is_as_flat(place: float, near: tuple[float, float] | None, word: str) -> None:
-    assert rules.by_place(replace(CLAIM, printed="29"), place, "", near=near).verdict == word
+    assert rules.by_place(claimed(printed="29"), place, "", near=near).verdict == word
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
@@ -189,10 +195,10 @@ def test_a_place_is_met_where_the_optimum_is_as_flat(place: float, near: tuple[f
     ],
 )
 def test_what_is_no_finite_number_has_no_word(
-    number: float, relation: str, printed: str, judge: Callable[[Claim, float, str], rules.Verdict]
+    number: float, relation: str, printed: str, judge: Callable[[PublishedClaim, float, str], rules.Verdict]
 ) -> None:
     """Each comparison with NaN fails, so that it would fail."""
-    claim = replace(CLAIM, relation=relation, printed=printed)
+    claim = claimed(relation=relation, printed=printed)
     with pytest.raises(ParameterError, match=r"x: .* not all finite numbers"):
         judge(claim, number, "")
 
@@ -302,13 +308,13 @@ def test_only_an_open_verdict_says_that_the_sample_does_not_decide() -> None:
     ],
 )
 def test_one_value_is_judged_by_the_relation_of_the_claim(relation: str, printed: str, value: float, word: str) -> None:
-    claim = replace(CLAIM, relation=relation, printed=printed)
+    claim = claimed(relation=relation, printed=printed)
     assert rules.by_relation(claim, value, "why") == rules.Verdict("x", (float(value),), word, "why")
 
 
 @pytest.mark.parametrize(("by", "word"), [("", "holds"), ("significantly", "holds"), ("much", "differs")])
 def test_a_pair_is_judged_by_its_order_with_the_size_of_its_word(by: str, word: str) -> None:
-    claim = replace(CLAIM, relation="lower", printed="", by=by, note="why")
+    claim = claimed(relation="lower", printed="", by=by, note="why")
     found = rules.by_relation(claim, ([6.0, 7.0], [10.0, 10.0]))
     assert found == rules.Verdict("x", (0.6, 0.7), word, "why", quantity="ratio")
 
@@ -354,6 +360,6 @@ def test_what_fails_by_runs_is_open_unless_it_fails_by_another_check_too(
 def test_the_factor_by_which_a_value_is_off_print(
     relation: str, printed: str, value: tuple[float, ...], factor: float
 ) -> None:
-    claim = replace(CLAIM, relation=relation, printed=printed)
+    claim = claimed(relation=relation, printed=printed)
     found = rules.times_printed(claim, rules.Verdict("x", value, "differs", ""))
     assert found == pytest.approx(factor)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from capsmodel.experiments.number_texts import number
-from capsmodel.papers import Claim, LedgerEntry
+from capsmodel.papers import LedgerEntry, PublishedClaim
 from capsmodel.papers.index import Quantity
 from capsmodel.papers.verdicts import Verdict
 
@@ -27,7 +27,7 @@ _QUANTITIES: dict[Quantity, str] = {
 }
 
 
-def claim_text(claim: Claim, found: LedgerEntry | Verdict) -> list[str]:
+def claim_text(claim: PublishedClaim, found: LedgerEntry | Verdict) -> list[str]:
     """Return what the paper says in our words, what we have, why, and the cause of a difference where it is known."""
     printed = printed_size(claim)
     said = f"The paper ({claim.where}): {claim.text}" + (f", {printed}" if printed else "") + "."
@@ -36,7 +36,7 @@ def claim_text(claim: Claim, found: LedgerEntry | Verdict) -> list[str]:
     return [said, *ours, *filter(None, [_why(claim, found), cause])]
 
 
-def printed_size(claim: Claim) -> str:
+def printed_size(claim: PublishedClaim) -> str:
     """Return the number or the direction that is claimed; empty where there is none."""
     low, high = claim.low, claim.high
     if not claim.printed:
@@ -56,19 +56,19 @@ def printed_size(claim: Claim) -> str:
     return f"{_before(claim)}{size}{_unit(claim)}"
 
 
-def _before(claim: Claim) -> str:
+def _before(claim: PublishedClaim) -> str:
     """Return what is said in front of a printed number."""
     if claim.relation in _OF_PERCENT:
         return _OF_PERCENT[claim.relation] if claim.unit == "%" else "a ratio of "
     return _RELATIONS.get(claim.relation, "about " if claim.about else "")
 
 
-def _unit(claim: Claim) -> str:
+def _unit(claim: PublishedClaim) -> str:
     """Return the unit behind a number; a plain number, and a ratio, have none."""
     return "" if claim.unit in ("", "x") else f" {claim.unit}"
 
 
-def our_value(claim: Claim, found: LedgerEntry | Verdict) -> str:
+def our_value(claim: PublishedClaim, found: LedgerEntry | Verdict) -> str:
     """Return what we have, with its unit and its interval."""
     values = " to ".join(map(number, found.value))
     interval = f", interval {' to '.join(map(number, found.interval))}" if found.interval else ""
@@ -79,7 +79,7 @@ def our_value(claim: Claim, found: LedgerEntry | Verdict) -> str:
     return values + _unit(claim) + interval
 
 
-def _behind(claim: Claim, quantity: Quantity) -> str:
+def _behind(claim: PublishedClaim, quantity: Quantity) -> str:
     """Return what stands behind a number that is not in the unit of the claim."""
     if quantity == "difference":
         return f" in {claim.metric}" + (", subject minus baseline" if claim.relation in ("lower", "higher") else "")
@@ -103,7 +103,7 @@ def skewed(least: float, most: float) -> str:
     return f"Skewness of the samples: {' to '.join(dict.fromkeys((number(least), number(most))))}."
 
 
-def _why(claim: Claim, found: LedgerEntry | Verdict) -> str:
+def _why(claim: PublishedClaim, found: LedgerEntry | Verdict) -> str:
     reason = f"Why: {found.reason.rstrip('.')}." if found.reason else ""
     if isinstance(found, Verdict):
         return reason

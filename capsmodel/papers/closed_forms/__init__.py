@@ -11,13 +11,13 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
-from capsmodel.papers.claim_list import Claim, read_claims
+from capsmodel.papers.claim_list import PublishedClaim, read_claims
 from capsmodel.papers.verdicts import Computed, Verdict, by_relation, not_testable
 
 __all__ = ["closed_form_verdict", "closed_form_verdicts", "formula_of"]
 
 
-def formula_of(claim: Claim) -> Callable[..., Any]:
+def formula_of(claim: PublishedClaim) -> Callable[..., Any]:
     """Return the function that a claim names."""
     module, _, name = claim.formula.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
@@ -44,7 +44,7 @@ def closed_form_verdicts() -> Mapping[str, Verdict]:
     )
 
 
-def closed_form_verdict(claim: Claim) -> Verdict:
+def closed_form_verdict(claim: PublishedClaim) -> Verdict:
     """Return our value and verdict on one claim that needs no simulation.
 
     Examples

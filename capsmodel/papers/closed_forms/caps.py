@@ -24,7 +24,7 @@ from capsmodel.coding.optimal_unit import (
 from capsmodel.coding.redundancy import repair_packets, traffic_overhead
 from capsmodel.coding.window_delay import uncoded_window_delay_s, window_delay_s
 from capsmodel.experiments.words import MUCH, WORD_OF_SIZE, word_on
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.verdicts import Computed, Verdict, by_order, by_place, cell
 
 PAPER_UNITS = tuple(int(cell(f"caps-optk-{prob}")) for prob in PAPER_PROBS)
@@ -76,7 +76,7 @@ def six_units_example() -> Computed:
     return units_decoded_by_first_arrivals_prob(1, r=1, n_units=6)
 
 
-def three_units_example(claim: Claim) -> Verdict:
+def three_units_example(claim: PublishedClaim) -> Verdict:
     """Fig. 7(c): the probability, for each k, that six arrivals decode everything."""
     best, others = _all_decoded(2), np.array([_all_decoded(3), _all_decoded(1)])
     text = (
@@ -95,7 +95,7 @@ def decode_prob_over_unit() -> Computed:
     return decode_prob(UNITS, r=repair_packets(UNITS, blocking_prob=0.2), blocking_prob=0.2)
 
 
-def window_delay_over_unit(claim: Claim) -> Verdict:
+def window_delay_over_unit(claim: PublishedClaim) -> Verdict:
     """Fig. 8(b): a unit cannot exceed its window, so the minimum of the U-shaped curve must lie inside k = 1..w."""
     curve = delay_curve(blocking_prob=0.3, max_k=300, **EQ4_ARGUMENTS)
     minimum = int(curve.k[np.argmin(curve.delay_s)])
@@ -116,7 +116,7 @@ def window_delay_over_redundancy() -> Computed:
     return window_delay_s(PAPER_UNITS[0], blocking_prob=PAPER_PROBS[0], r=np.arange(0, 31), **EQ4_ARGUMENTS)
 
 
-def optimal_unit(claim: Claim) -> Verdict:
+def optimal_unit(claim: PublishedClaim) -> Verdict:
     """Section VI-D, Eq. 4 as printed with r by the ceiling rule."""
     prob = float(claim.id.removeprefix("caps-optk-"))
     with_cost = optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective="with_redundancy_cost", **SETTING)
@@ -128,7 +128,7 @@ def optimal_unit(claim: Claim) -> Verdict:
     return by_place(claim, float(best.k), text, near=(best.near_k_min, best.near_k_max))
 
 
-def coded_against_uncoded(claim: Claim) -> Verdict:
+def coded_against_uncoded(claim: PublishedClaim) -> Verdict:
     """Fig. 9(b), at the printed k."""
     coded = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, **EQ4_ARGUMENTS)
     rtts = {name: SETTING[name] for name in ("rtt_short_s", "rtt_long_s")}
@@ -157,7 +157,7 @@ def overhead_bound_over_blocking() -> Computed:
     return 100 * traffic_overhead(PAPER_PROBS, long_short_ratio=9)
 
 
-def repair_packets_of_twelve_paths(claim: Claim) -> Computed:
+def repair_packets_of_twelve_paths(claim: PublishedClaim) -> Computed:
     """Section IX-E: units of 10 over 12 paths, of which 1 to 4 have a long flow."""
     blocked = int(claim.id.removeprefix("caps-ixe-r"))
     return float(repair_packets(10, blocking_prob=Fraction(blocked, 12)))
@@ -183,7 +183,7 @@ def hosts_of_leaf_spine() -> float:
     return 24 * 36
 
 
-def hosts_of_a_pod(claim: Claim) -> Computed:
+def hosts_of_a_pod(claim: PublishedClaim) -> Computed:
     """Section IX-B: K/2 edge switches of K/2 hosts."""
     pods = int(claim.id.removeprefix("caps-ft-"))
     return (pods / 2) ** 2

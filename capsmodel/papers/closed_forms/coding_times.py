@@ -13,7 +13,7 @@ import numpy as np
 
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.words import LEVEL, SIZE, word_on
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.verdicts import Computed, Verdict, by_bound, not_testable, tolerance
 
 RTT_S = 8e-3
@@ -52,14 +52,14 @@ def time_over_unit() -> Computed:
     return _over_rtt_pct()
 
 
-def time_over_round_trip(claim: Claim) -> Verdict:
+def time_over_round_trip(claim: PublishedClaim) -> Verdict:
     """Fig. 15(a)."""
     percents = _over_rtt_pct()
     times = float(claim.high) / max(percents)
     return by_bound(claim, percents, f"of {1e3 * RTT_S:g} ms; it holds on a machine that takes up to {times:.0f} times")
 
 
-def time_over_flow(claim: Claim) -> Verdict:
+def time_over_flow(claim: PublishedClaim) -> Verdict:
     """Fig. 15(b): the time of a unit is the same for a flow of 69 packets as for one of ten."""
     step = {"enc": "encode", "dec": "decode"}[claim.id.removeprefix("caps-f15b-")]
     times_s = [unit_s(step, k) for k in WINDOWS]
@@ -76,7 +76,7 @@ def block_over_packet(packets: int = BLOCK) -> float:
     return step_s("sc", "decode a block", packets) / step_s("dc2", "take a packet", 1)
 
 
-def decoding_of_block(claim: Claim) -> Verdict:
+def decoding_of_block(claim: PublishedClaim) -> Verdict:
     """Fig. 1c: what a packet of SC-MPTCP waits for, over a step of DC2-MTCP."""
     ratio, large = block_over_packet(), block_over_packet(LARGE_BLOCK)
     met = abs(ratio - float(claim.low)) <= tolerance(claim, claim.low)
@@ -84,7 +84,7 @@ def decoding_of_block(claim: Claim) -> Verdict:
     return Verdict(claim.id, (ratio,), word_on(SIZE, [met], [ratio > 1]), text)
 
 
-def within_20_us(claim: Claim) -> Verdict:
+def within_20_us(claim: PublishedClaim) -> Verdict:
     """Fig. 1c: no ratio is claimed."""
     steps = {"enc": "mix a packet", "dec": "take a packet"}
     found = float(_rows()["dc2", steps[claim.id.removeprefix("dc2mtcp-f1c-")], 1]["within_20us_ratio"])

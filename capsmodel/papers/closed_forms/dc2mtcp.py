@@ -9,7 +9,7 @@ from capsmodel.multipath.coding_schedule import MAX_MIXED_PACKETS
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows
 from capsmodel.multipath.sawtooth import SINGLE_PATH_SHARE, lia_mean_windows
 from capsmodel.multipath.timeouts import coded_fct_s, reorder_buffer_bits, retransmitted_fct_s, timeout_prob
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.verdicts import Computed, Verdict, by_relation, by_size, cell
 
 RTO_S = 0.2
@@ -44,7 +44,7 @@ def reorder_buffer() -> Computed:
     return float(reorder_buffer_bits([10e9] * 8, rtts_s=1.5e-3)) / 1e6
 
 
-def rate_bound(claim: Claim) -> Verdict:
+def rate_bound(claim: PublishedClaim) -> Verdict:
     """Eq. 9: no more than one TCP on the best path, at the equilibrium and where all windows follow a sawtooth."""
     equilibrium, sawtooth = rate_over_best_path(), sawtooth_rate_over_tcp()
     word = word_on(STATEMENT, np.concatenate([equilibrium, sawtooth]) <= 1 + ROUNDING)
@@ -105,13 +105,13 @@ def _mean_ratio(name: str) -> float:
     return float(np.mean([cell(f"dc2mtcp-t1-{row}") for row in _TABLE1_ROWS[name]]))
 
 
-def mean_coded_original_ratio(claim: Claim) -> Verdict:
+def mean_coded_original_ratio(claim: PublishedClaim) -> Verdict:
     """Section VI-D beside Table I."""
     rows = claim.id.removeprefix("dc2mtcp-co-")
     return by_size(claim, _mean_ratio(rows), f"mean of {', '.join(_TABLE1_ROWS[rows])}")
 
 
-def overhead_orders(claim: Claim) -> Verdict:
+def overhead_orders(claim: PublishedClaim) -> Verdict:
     """Section VI-D: SC-MPTCP sends 0.02 coded packets per original one, each with 100 times the delay."""
     packets = cell("dc2mtcp-s6d-sc") / _mean_ratio(claim.id.removeprefix("dc2mtcp-co-x-"))
     times = packets * cell("dc2mtcp-f1c-sc-dec")
@@ -133,7 +133,7 @@ def mean_throughput_gain() -> float:
     return (cell("dc2mtcp-f5-2") + cell("dc2mtcp-f5-4")) / 2
 
 
-def mean_fct_gain(claim: Claim) -> Verdict:
+def mean_fct_gain(claim: PublishedClaim) -> Verdict:
     """Abstract beside Fig. 4."""
     random = [cell(f"dc2mtcp-f4-dc2-{subflows}") for subflows in (2, 4)]
     hot_spot = [cell(f"dc2mtcp-f6-{subflows}") for subflows in (2, 4)]

@@ -2,7 +2,7 @@
 
 import math
 
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.verdicts import Computed
 from capsmodel.workloads.catalogue import load_workload
 
@@ -14,7 +14,7 @@ _REASONS = {
 BANDS_BYTES = {"0-100kb": (0.0, 1e5), "100kb-1mb": (1e5, 1e6), "1mb": (1e6, math.inf)}
 
 
-def share_of_band(claim: Claim) -> Computed:
+def share_of_band(claim: PublishedClaim) -> Computed:
     """Table 2, per cent of the flows."""
     _, _, workload, band = claim.id.split("-", 3)
     sizes, (low, high) = load_workload(WORKLOADS[workload]), BANDS_BYTES[band]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from capsmodel.multipath.subflows import cross_pod_prob, subflow_minimum_window_share
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.verdicts import Computed, Verdict, by_relation, by_truth, cell
 from capsmodel.reordering.dup_acks import (
     dup_ack_threshold_fat_tree,
@@ -30,7 +30,7 @@ def limited_transmit() -> Computed:
     return limited_transmit_segments(19)
 
 
-def first_loss_on_any_path(claim: Claim) -> Verdict:
+def first_loss_on_any_path(claim: PublishedClaim) -> Verdict:
     """Compare a formula with E[min] = sum over m >= 0 of P(no loss on any of n paths in m packets)."""
     tail = np.arange(20_000)
     gap = max(
@@ -47,7 +47,7 @@ def _gain_pct(rate_mbps: int) -> float:
     return 100 * (before - after) / before
 
 
-def gain_of_table_1(claim: Claim) -> Computed:
+def gain_of_table_1(claim: PublishedClaim) -> Computed:
     """Section 3.2 beside Table 1."""
     return _gain_pct(int(claim.id.removeprefix("mmptcp-t1-")))
 
@@ -62,14 +62,14 @@ def goodput_gap() -> float:
     return cell("mmptcp-t3-mmptcp-gp") - cell("mmptcp-t3-ps_tcp-gp")
 
 
-def utilisation_gap(claim: Claim) -> Verdict:
+def utilisation_gap(claim: PublishedClaim) -> Verdict:
     """Section 3.3 beside Table 3, in percentage points."""
     best, other = cell("mmptcp-t3-mmptcp-util"), cell("mmptcp-t3-ps_tcp-util")
     text = f"difference of the two cells of Table 3; {1 - other / best:.1%} in relative terms"
     return by_relation(claim, best - other, text)
 
 
-def lowest_core_loss(claim: Claim) -> Verdict:
+def lowest_core_loss(claim: PublishedClaim) -> Verdict:
     """Section 3.4 beside Table 3: whether every other scheme loses more."""
     schemes = ("mmptcp", "ps", "ps_tcp", "tcp", "mptcp")
     ours, *others = (cell(f"mmptcp-t3-{scheme}-loss") for scheme in schemes)
@@ -83,12 +83,12 @@ def best_threshold() -> float:
     return float(min(range(3, 24), key=lambda threshold: cell(f"mmptcp-t4-d{threshold}-fct")))
 
 
-def server_split(claim: Claim) -> Computed:
+def server_split(claim: PublishedClaim) -> Computed:
     """Section 3.6."""
     return 100 * {"mmptcp-lt-split-long": 135, "mmptcp-lt-split-short": 121}[claim.id] / 256
 
 
-def table7_is_feasible(claim: Claim) -> Verdict:
+def table7_is_feasible(claim: PublishedClaim) -> Verdict:
     """Table 7: Mean and median differ by at most the deviation in every distribution."""
     names = [f"mmptcp-t7-{n}-{scheme}" for n in (20, 40, 100) for scheme in ("mmptcp", "mmptcp_lt", "tcp", "mptcp")]
     rows = {name: tuple(cell(f"{name}-{column}") for column in ("mean", "med", "sd")) for name in names}
@@ -120,7 +120,7 @@ def minimum_windows() -> float:
     return float(100 * subflow_minimum_window_share(8, bdp_packets=30))
 
 
-def hosts_by_oversubscription(claim: Claim) -> Computed:
+def hosts_by_oversubscription(claim: PublishedClaim) -> Computed:
     """Section 3: K^3/4 hosts, times the oversubscription."""
     return 8**3 / 4 * int(claim.id.removeprefix("mmptcp-k8-"))
 

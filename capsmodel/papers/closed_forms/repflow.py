@@ -13,7 +13,7 @@ from capsmodel.checks import FloatArray
 from capsmodel.fct.completion import mean_fct, tail_fct
 from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
 from capsmodel.fct.replication import effective_load, short_byte_share
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.verdicts import Computed, Verdict, by_size, cell
 from capsmodel.workloads.catalogue import PacketSizes, load_workload
 
@@ -70,7 +70,7 @@ def long_against_short_tail() -> Computed:
     return long, short
 
 
-def web_search_byte_share(claim: Claim) -> Verdict:
+def web_search_byte_share(claim: PublishedClaim) -> Verdict:
     """Section IV-B takes 0.05."""
     measured_pct = np.mean([cell(f"repflow-t3-web-{load:.1f}") for load in LOADS])
     text = f"byte share of flows up to 68 packets in the web search distribution; {measured_pct:.2f}% in Table III"
@@ -107,18 +107,18 @@ _FAT_TREES = {
 }
 
 
-def fat_tree(claim: Claim) -> Computed:
+def fat_tree(claim: PublishedClaim) -> Computed:
     """Sections V and VI."""
     return _FAT_TREES[claim.id]
 
 
-def table1_gain(claim: Claim) -> Computed:
+def table1_gain(claim: PublishedClaim) -> Computed:
     """Table I beside its caption."""
     column = {"repflow-t1-mean": "mean", "repflow-t1-tail": "p99"}[claim.id]
     return 100 * (1 - cell(f"repflow-t1-repl-{column}") / cell(f"repflow-t1-long-{column}"))
 
 
-def table1_slow_down(claim: Claim) -> Computed:
+def table1_slow_down(claim: PublishedClaim) -> Computed:
     """Table I beside Section III-A."""
     column = claim.id.removeprefix("repflow-t1-10x-")
     return cell(f"repflow-t1-long-{column}") / cell(f"repflow-t1-none-{column}")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from capsmodel.papers.claim_list import Claim
+    from capsmodel.papers.claim_list import PublishedClaim
 
 __all__ = ["PublishedFigure", "figure_names", "published_figure", "published_figures"]
 
@@ -72,7 +72,7 @@ class PublishedFigure:
         object.__setattr__(self, "claims", self.claims or tuple(self.judges))
 
     @cached_property
-    def judges(self) -> Mapping[str, Callable[["Claim", "DataFrame"], Verdict]]:
+    def judges(self) -> Mapping[str, Callable[["PublishedClaim", "DataFrame"], Verdict]]:
         """Return for each claim that the tasks decide what gives the verdict: ``judge(claim, frame)``."""
         own = (claim for claim in read_claims().values() if claim.formula.partition(":")[0] == self.module)
         return MappingProxyType({claim.id: formula_of(claim) for claim in own})

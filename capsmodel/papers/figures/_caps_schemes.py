@@ -19,7 +19,7 @@ from capsmodel.experiments.statistics.intervals import (
     paired_ratio,
 )
 from capsmodel.experiments.words import STATEMENT, Holds, VerdictWord, above, all_of, kendall
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import CONFIDENCE, word_on_points
 from capsmodel.papers.index import Quantity
@@ -70,7 +70,9 @@ def values_text(found: Shown, *, brief: bool = False) -> str:
     )
 
 
-def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, *, quantity: Quantity = "") -> Verdict:
+def of_points(
+    claim: PublishedClaim, found: Shown, word: VerdictWord, reason: str, *, quantity: Quantity = ""
+) -> Verdict:
     """Return a verdict on points of a sweep; the value is their range, or the only one with its interval."""
     values = [one.value for one in found.values()]
     (first, *others) = found.values()
@@ -79,7 +81,7 @@ def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, *, qua
     return of_sample(Verdict(claim.id, shown, word, reason, interval, quantity), sample)
 
 
-def judge_differences(claim: Claim, found: Compared, reason: str) -> Verdict:
+def judge_differences(claim: PublishedClaim, found: Compared, reason: str) -> Verdict:
     """Judge whether differences are all on the side of 0 that the claim names, at all places."""
     side = on_side(claim.relation in ("higher", "rising"), 0)
     return of_points(claim, found, word_on_points(STATEMENT, found.values(), side), reason, quantity="difference")

@@ -16,7 +16,7 @@ from capsmodel.experiments.statistics.intervals import (
 )
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import SIZE, WORD_OF_SIZE, Answers, below, verdict_word
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import CONFIDENCE
 from capsmodel.papers.measurements.head_of_line import short_flows
@@ -60,7 +60,7 @@ def change(frame: DataFrame, column: str, *, subject: int, spread_s: float = PRE
 
 
 def judge_reduction(
-    claim: Claim, frame: DataFrame, column: str, *, subject: int, met: Predicate, reason: str
+    claim: PublishedClaim, frame: DataFrame, column: str, *, subject: int, met: Predicate, reason: str
 ) -> Verdict:
     """Judge by how many percent a column is lower: at the preset, and the direction at every spread of start times."""
     changes = [change(frame, column, subject=subject, spread_s=spread_s) for spread_s in SPREADS_S]

@@ -13,7 +13,7 @@ from pandas import DataFrame
 from capsim.study.relations import reduction_pct
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import has_size
-from capsmodel.papers.claim_list import Claim, read_claims
+from capsmodel.papers.claim_list import PublishedClaim, read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
@@ -41,7 +41,7 @@ def _runs(frame: DataFrame) -> "Series[float]":
     return frame.set_index(["form", "spread_s", "seed"])[_DELAY]
 
 
-def judge_delay(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_delay(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge "up to around" so many percent as a size at the preset."""
     printed, allowed = float(claim.high), tolerance(claim, claim.high)
     reason = (

@@ -15,7 +15,7 @@ from pandas import DataFrame
 from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import CLOSE_RELATIVE, STATEMENT, within
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import word_on_points
@@ -50,7 +50,7 @@ def _by_rate(frame: DataFrame, column: str) -> list[MeanInterval]:
     return [mean_interval(values) for _, values in runs.groupby(level="bursts_per_s")]
 
 
-def _closeness(claim: Claim, frame: DataFrame, reason: str) -> Verdict:
+def _closeness(claim: PublishedClaim, frame: DataFrame, reason: str) -> Verdict:
     """Judge the relative distances in column "apart", a mean for each rate; the value is their range over the rates."""
     found = _by_rate(frame, "apart")
     word = word_on_points(STATEMENT, found, lambda one: within(one, -np.inf, CLOSE_RELATIVE))
@@ -70,14 +70,14 @@ def _range(values: "Series[float]") -> str:
     return f"{values.min():.2g} to {values.max():.2g}"
 
 
-def judge_rtt(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_rtt(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge the mean distance of the smoothed RTT from the average of the period, relative to it."""
     apart = (frame["rtt_smoothed_s"] / frame["rtt_average_s"] - 1).abs()
     reason = "a burst lasts about as long as the smoothing, 8 periods of 200 us, and its RTT rises and falls by far"
     return _closeness(claim, frame.assign(apart=apart), reason)
 
 
-def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_probability(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge the mean distance of the two probabilities, relative to the mean of the one from the average."""
     usual = frame.groupby(["bursts_per_s"])["twice_average_prob"].transform("mean")
     apart = (frame["twice_smoothed_prob"] - frame["twice_average_prob"]) / usual

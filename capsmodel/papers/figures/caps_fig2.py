@@ -16,7 +16,7 @@ from capsim.study.metrics import FCT_PERCENTILES
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import MUCH, SIGNIFICANTLY, above, has_size
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
@@ -48,7 +48,7 @@ def _of_run(frame: DataFrame, column: str) -> "Series[float]":
     return _preset(frame).set_index(["form", "seed"])[column]
 
 
-def judge_reordering(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_reordering(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge whether significantly fewer packets are reordered without long flows."""
     significant_pct = 100 * (1 - SIGNIFICANTLY[0])
     reason = (
@@ -60,7 +60,7 @@ def judge_reordering(claim: Claim, frame: DataFrame) -> Verdict:
     )
 
 
-def judge_window(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_window(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge by how much long flows lower the mean window."""
     printed, allowed = float(claim.low), tolerance(claim, claim.low)
     reason = (
@@ -72,7 +72,7 @@ def judge_window(claim: Claim, frame: DataFrame) -> Verdict:
     )
 
 
-def judge_completion(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_completion(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge whether flows complete much sooner without long flows, in the mean; the quantiles go into the reason."""
     sooner = sum(shared.difference(_of_run(frame, column)).low > 0 for column in FCT_PERCENTILES)
     much_pct = 100 * (1 - MUCH[0])

@@ -14,7 +14,7 @@ from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import paired_difference
 from capsmodel.experiments.sweep import Task
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
@@ -53,7 +53,7 @@ def _lost(frame: DataFrame, buffer_packets: int) -> shared.Runs:
     return shared.runs_by_place(frame[frame["buffer_packets"] == buffer_packets], "lost_ratio", sweep="flows")
 
 
-def judge_buffer(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_buffer(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge whether each scheme loses a larger share with the smaller buffer."""
     large, small = (_lost(frame, packets) for packets in (BUFFER_PACKETS, OTHER_BUFFER_PACKETS))
     found: shared.Compared = {

@@ -15,7 +15,7 @@ from pandas import DataFrame
 from capsim.study.metrics import FCT_PERCENTILES
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import STATEMENT, word_on
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
@@ -46,7 +46,7 @@ def table(rows: DataFrame) -> DataFrame:
     return found[["flows", "scheme", "seed", *COLUMNS, *others, *FCT_PERCENTILES]]
 
 
-def judge_rise(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_rise(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge whether each scheme loses a larger share the more short flows there are."""
     runs = shared.runs_by_place(frame, "lost_ratio", sweep="flows")
     rising = {name: shared.rises(runs, name) for name in SCHEMES}

@@ -15,7 +15,7 @@ from pandas import DataFrame, concat
 from capsmodel.experiments.statistics.intervals import paired_ratio
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import LEVEL, MUCH, WORD_OF_SIZE, above, all_of, word_on
-from capsmodel.papers.claim_list import Claim, read_claims
+from capsmodel.papers.claim_list import PublishedClaim, read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import CONFIDENCE
@@ -55,14 +55,14 @@ def _of(frame: DataFrame, form: str) -> "Series[float]":
     return frame[frame["form"] == form].set_index(["seed", "part"])["duration_s"]
 
 
-def judge_periods(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_periods(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Record that the lengths of the periods are an input."""
     return not_testable(
         claim, "the lengths are an input that the paper does not print; here flows start in 1 ms of 31 in the mean"
     )
 
 
-def judge_presence(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_presence(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Record that the presence of long flows is an input."""
     reason = (
         "true for long flows that outlast the run, as chosen here; the paper prints neither their size nor the time"
@@ -70,7 +70,7 @@ def judge_presence(claim: Claim, frame: DataFrame) -> Verdict:
     return not_testable(claim, reason)
 
 
-def judge_rtts(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_rtts(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge whether each path with a long flow has a larger RTT than any without in each run, and a far larger one."""
     long, rest = _of(frame, BLOCKED).groupby("seed"), _of(frame, FREE).groupby("seed")
     found = paired_ratio(long.mean(), rest.mean(), confidence=CONFIDENCE)
@@ -84,7 +84,7 @@ def judge_rtts(claim: Claim, frame: DataFrame) -> Verdict:
     return of_sample(verdict, f"{found.samples} runs")
 
 
-def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_probability(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge the share of paths whose RTT exceeds twice the mean over all paths."""
     rtts = concat([_of(frame, BLOCKED), _of(frame, FREE)])
     usual = rtts.groupby("seed").transform("mean")

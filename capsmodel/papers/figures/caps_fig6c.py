@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from capsmodel.experiments.sweep import Task
-    from capsmodel.papers.claim_list import Claim
+    from capsmodel.papers.claim_list import PublishedClaim
 
 K, N_PATHS, UNITS = 10, 40, 7200
 
@@ -61,7 +61,7 @@ def _rises(rows: DataFrame) -> Holds:
     return all_of(kendall(rows["decode_prob"].to_numpy()) > 0, above(gain, 0))
 
 
-def judge(claim: "Claim", frame: DataFrame) -> Verdict:
+def judge(claim: "PublishedClaim", frame: DataFrame) -> Verdict:
     """Judge whether p_S follows the formula: it rises with r for each n_L and falls with n_L at r = 0, beyond noise."""
     ordered = frame.sort_values(["long_flow_paths", "r"])
     curves = [rows for _, rows in ordered.groupby("long_flow_paths")]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from capsmodel.experiments.sweep import Task
-    from capsmodel.papers.claim_list import Claim
+    from capsmodel.papers.claim_list import PublishedClaim
 
 N_PATHS, LONG_FLOWS, UNITS = 10, 3, 3600
 PROB = LONG_FLOWS / N_PATHS
@@ -57,7 +57,7 @@ def draw(frame: DataFrame) -> "Figure":
     return drawing.finish(figure, [axes])
 
 
-def judge(claim: "Claim", frame: DataFrame) -> Verdict:
+def judge(claim: "PublishedClaim", frame: DataFrame) -> Verdict:
     """Judge whether p_S falls and never rises; the step tested for a rise is the one where Eq. 2 rises most."""
     ordered = frame.sort_values("k")
     shares, k = ordered["decode_prob"].to_numpy(), ordered["k"].to_numpy()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from capsmodel.experiments.sweep import Task
-    from capsmodel.papers.claim_list import Claim
+    from capsmodel.papers.claim_list import PublishedClaim
 
 N_PATHS, LONG_FLOWS, WINDOWS = 10, 3, 1000
 PROB = LONG_FLOWS / N_PATHS
@@ -107,7 +107,7 @@ def _inside(places: list[int], ends: set[int]) -> Holds:
     return True if not any(at_ends) else False if all(at_ends) else None
 
 
-def judge_shape(claim: "Claim", frame: DataFrame) -> Verdict:
+def judge_shape(claim: "PublishedClaim", frame: DataFrame) -> Verdict:
     """Judge whether both ends are slower than the middle, to the last ACK and with r by the paper's own rule."""
     ends = {int(frame["k"].min()), int(frame["k"].max())}
     found = {(form, name): _fastest(rows, name) for form, rows in frame.groupby("form") for name in _READINGS}
@@ -168,7 +168,7 @@ def _spanned(points: Sequence[Estimate]) -> str:
     return f"{min(values):.2f} to {max(values):.2f}"
 
 
-def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
+def judge_match(claim: "PublishedClaim", frame: DataFrame) -> Verdict:
     """Judge whether both quantities are close to their formulas at every k, r by the ceiling rule."""
     rows = frame[frame["form"] == EQ4]
     shares, delays = _shares(rows), _delays(rows, "window_delay")

@@ -12,7 +12,7 @@ from pandas import DataFrame
 from capsmodel.coding.random_linear import full_rank_prob
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import CLOSE_RELATIVE, WORD_OF_SIZE, above, word_on
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
@@ -68,7 +68,7 @@ def draw(frame: DataFrame) -> "Figure":
     return drawing.finish(figure, [axes], loc="upper left")
 
 
-def survives_two_blocked(claim: Claim, frame: DataFrame) -> Verdict:
+def survives_two_blocked(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge cdcps-f6: four of six suffice whenever they are independent, which is nearly always, and three never do."""
     sent = float(frame["sent_packets"].iloc[0])
     four = frame[frame["received_packets"] == SOURCE]

@@ -12,7 +12,7 @@ from pandas import DataFrame, concat
 
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import ROUNDING, STATEMENT, word_on
-from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.measurements.decoding_work import decoding_work
@@ -72,13 +72,13 @@ def _left(frame: DataFrame) -> DataFrame:
 _REASON = "rows looked at, the paper's measure; a decoder that skips zero coefficients does the same row operations"
 
 
-def saves_most_of_the_work(claim: Claim, frame: DataFrame) -> Verdict:
+def saves_most_of_the_work(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge dc2mtcp-s5-pda: wherever l < 0.05 m, more than 95% is saved."""
     left = _left(frame).query("coded_original_ratio < 0.05")["work_ratio"].to_numpy()
     return by_bound(claim, 100 * (1 - left), f"{_REASON}; the least saved where l/m is below 0.05")
 
 
-def work_is_at_most_the_coding_ratio(claim: Claim, frame: DataFrame) -> Verdict:
+def work_is_at_most_the_coding_ratio(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge dc2mtcp-s1-eps: the work left is at most l/m."""
     found = _left(frame)
     ratios = (found["work_ratio"] / found["coded_original_ratio"]).to_numpy()

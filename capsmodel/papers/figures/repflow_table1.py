@@ -20,7 +20,7 @@ from capsmodel.experiments.printed import reading_error
 from capsmodel.experiments.statistics.intervals import Interval, mean_interval, paired_ratio
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import LEVEL, SIZE, VerdictWord, above, has_size, within, word_on
-from capsmodel.papers.claim_list import Claim, read_claims
+from capsmodel.papers.claim_list import PublishedClaim, read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import CONFIDENCE
@@ -91,11 +91,11 @@ def _runs(frame: DataFrame, key: str, column: str, buffers: int = _BUFFERS_PACKE
     return frame.loc[rows, column].to_numpy()
 
 
-def _verdict(claim: Claim, found: Interval, word: VerdictWord, reason: str) -> Verdict:
+def _verdict(claim: PublishedClaim, found: Interval, word: VerdictWord, reason: str) -> Verdict:
     return of_sample(Verdict(claim.id, (found.value,), word, reason, (found.low, found.high)), f"{found.samples} runs")
 
 
-def absolute_time(claim: Claim, frame: DataFrame) -> Verdict:
+def absolute_time(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge a completion time; what deeper buffers give goes into the reason."""
     _, _, key, figure_of = claim.id.split("-")
     found, deep = (
@@ -108,7 +108,7 @@ def absolute_time(claim: Claim, frame: DataFrame) -> Verdict:
     return _verdict(claim, found, word, _ALONE if key == "none" else _BESIDE[figure_of] + beside)
 
 
-def ten_times_worse(claim: Claim, frame: DataFrame) -> Verdict:
+def ten_times_worse(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge "ten times worse" by the table that it sums up: the ratio of its means, of each run."""
     sides = _runs(frame, "long", "mean_fct_s"), _runs(frame, "none", "mean_fct_s")
     found = paired_ratio(*sides, confidence=CONFIDENCE)
@@ -120,7 +120,7 @@ def ten_times_worse(claim: Claim, frame: DataFrame) -> Verdict:
     return _verdict(claim, found, word, reason)
 
 
-def over_half(claim: Claim, frame: DataFrame) -> Verdict:
+def over_half(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge a reduction of at least so much, by the runs on the same flows."""
     both = "repl", "long"
     column = _COLUMNS["mean" if claim.id.endswith("m") else "p99"]

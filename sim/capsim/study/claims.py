@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from capsim.run.estimate import expected_cpu_s
-from capsim.study.file import Claim, Table, Term, check_known
+from capsim.study.file import Claim, Table, Term, check_known, claims_of
 from capsim.study.metrics import METRICS
 from capsim.study.points import Label, Point, Runs, Scale, point_name
 from capsim.study.template import filled
@@ -80,14 +80,17 @@ class Design(Runs):
     @cached_property
     def claims(self) -> Mapping[str, Claim]:
         """Return the claims by id: of panels, of tables, and those in neither."""
-        file = self.source.file
-        of_panels = (claim for panel in file.panel for claim in panel.claims)
-        of_tables = (claim for number, table in enumerate(file.table) for claim in self._cells(table, number))
         found: dict[str, Claim] = {}
-        for claim in (*of_panels, *of_tables, *file.claim):
+        for claim in claims_of(self.source, self._row_label):
             require(claim.id not in found, f"{self.name}.toml: two claims have the id {claim.id}: rename one")
             found[claim.id] = claim
         return found
+
+    def _row_label(self, table: Table, row: str, where: str) -> Label:
+        """Return the value of its axis that a row of a printed table stands for."""
+        self._check_axes([table.axis], where)
+        axis = self.axes[table.axis]
+        return axis.value({str(value): value for value in axis.values}.get(row, row), f"{where}.rows")
 
     def about(self, claim_id: str) -> "Design":
         """Return the study of one of its claims alone."""
@@ -103,41 +106,6 @@ class Design(Runs):
             If a study with claims cannot be looked at with so many.
         """
         return replace(self, source=self.source.with_seeds(seeds))
-
-    def _cells(self, table: Table, number: int) -> Iterator[Claim]:
-        """Yield the claims of a printed table."""
-        where = f"{self.name}.toml: table[{number}]"
-        self._check_axes([table.axis], where)
-        axis = self.axes[table.axis]
-        names = {str(value): value for value in axis.values}
-        for line in table.rows.strip().splitlines():
-            row, *cells = line.split()
-            label = names.get(row, row)
-            axis.value(label, f"{where}.rows")
-            fits = len(cells) == len(table.columns)
-            require(fits, f"{where}.rows: {row} has {len(cells)} cells, but there are {len(table.columns)} columns")
-            for (column, said), cell in zip(table.columns.items(), cells, strict=True):
-                if cell != "-":
-                    yield self._cell(table, label, column, said, cell)
-
-    def _cell(self, table: Table, label: Label, column: str, said: str, cell: str) -> Claim:
-        metric, _, unit = said.partition(" ")
-        text = table.text if isinstance(table.text, str) else table.text.get(column, "")
-        tables = [table.at] if isinstance(table.at, dict) else list(table.at) or [{}]
-        return Claim(
-            id=f"{table.id}-{str(label).lower()}-{column}",
-            is_="equal",
-            metric=metric,
-            where=table.where,
-            at=tuple({**one, table.axis: label} for one in tables),
-            printed=f"{cell} {unit}".strip(),
-            times=table.times.get(column, 1.0),
-            text=text.replace(f"{{{table.axis}}}", str(label)),
-            note=table.note,
-            conditions=table.conditions,
-            same_as=f"{table.same_as[row]}-{column}" if (row := str(label)) in table.same_as else "",
-            cause=table.cause.get(f"{row}-{column}", table.cause.get(column, "")),
-        )
 
     def metric(self, claim_id: str, setting: str = TEXT) -> str:
         """Return the metric that a claim compares in a setting."""

@@ -23,10 +23,12 @@ The classes below list the keys; values in braces are templates (:mod:`capsim.st
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -41,12 +43,14 @@ __all__ = [
     "Claim",
     "Label",
     "Panel",
+    "PrintedCell",
     "Source",
     "StudyFile",
     "Table",
     "Term",
     "Unstated",
     "check_known",
+    "claims_of",
     "did_you_mean",
     "read_study",
     "tables_of",
@@ -125,8 +129,21 @@ class Compares(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     conditions: str = ""
 
 
-Relation = Literal[
-    "equal", "lower", "higher", "rising", "falling", "close", "below", "above", "not higher", "not lower", ""
+RelationName = Literal[
+    "equal",
+    "lower",
+    "higher",
+    "rising",
+    "falling",
+    "close",
+    "below",
+    "above",
+    "not higher",
+    "not lower",
+    "true",
+    "best at",
+    "u-shaped",
+    "",
 ]
 
 
@@ -140,7 +157,7 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
     is_ : str
         Key ``is``: ``lower``, ``higher`` (than the baseline), ``not higher``, ``not lower`` (by more than 10%),
         ``close`` (within 10%, or `printed`), ``equal`` (to `printed`), ``below``, ``above`` (`printed`), ``rising``,
-        ``falling`` (over `x`).
+        ``falling`` (over `x`); of formulas also ``true``, ``best at`` (the place `printed`) and ``u-shaped``.
     text : str
         The sentence of the paper.
     formula : str
@@ -156,7 +173,7 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
 
     id: str
-    is_: Relation = msgspec.field(name="is", default="")
+    is_: RelationName = msgspec.field(name="is", default="")
     text: str = ""
     formula: str = ""
     not_testable: str = ""
@@ -168,6 +185,12 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def is_simulated(self) -> bool:
         """Whether runs of the study decide it."""
         return not (self.formula or self.not_testable)
+
+
+class PrintedCell(Claim, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A cell of a printed table as a claim; `row` is the value of the table's axis, as the table has it."""
+
+    row: str = ""
 
 
 class Panel(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -205,10 +228,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         A line for each row: the value of the axis, then the cells; ``-`` stands for none.
     times : table
         What the values of a column are multiplied by, as in a claim.
-    text : str or table
+    text, note, conditions : str or table
         Of each cell, or of the cells of each column by its name; ``{AXIS}`` is the value of the row.
-    note, conditions : str
-        Of each cell.
     same_as : table
         First part of the ids of the claims that say the same as the cells of a row, by its value.
     cause : table
@@ -223,8 +244,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     at: Selection = ()
     times: dict[str, float] = {}
     text: str | dict[str, str] = ""
-    note: str = ""
-    conditions: str = ""
+    note: str | dict[str, str] = ""
+    conditions: str | dict[str, str] = ""
     same_as: dict[str, str] = {}
     cause: dict[str, str] = {}
 
@@ -347,6 +368,66 @@ class Source:
         return cls(_checked(dict(tables), f"{name}.toml"), name, folder or Path())
 
 
+def claims_of(source: Source, label: Callable[[Table, str, str], Label] | None = None) -> Iterator[Claim]:
+    """Yield the claims of a study: those of panels, the cells of printed tables, and those in neither.
+
+    Parameters
+    ----------
+    source : Source
+        The study.
+    label : callable, optional
+        ``label(table, row, where)`` returns the value of the table's axis that the text of a row stands for; the text
+        when left out.
+
+    Raises
+    ------
+    ParameterError
+        If a row of a table has another number of cells than there are columns.
+    """
+    yield from _of_panels(source.file)
+    for number, table in enumerate(source.file.table):
+        yield from _cells(table, f"{source.name}.toml: table[{number}]", label)
+    yield from source.file.claim
+
+
+def _cells(table: Table, where: str, label: Callable[[Table, str, str], Label] | None) -> Iterator[PrintedCell]:
+    for line in table.rows.strip().splitlines():
+        row, *cells = line.split()
+        value = label(table, row, where) if label else row
+        fits = len(cells) == len(table.columns)
+        require(fits, f"{where}.rows: {row} has {len(cells)} cells, but there are {len(table.columns)} columns")
+        yield from (
+            _cell(table, row, value, column, cell)
+            for column, cell in zip(table.columns, cells, strict=True)
+            if cell != "-"
+        )
+
+
+def _cell(table: Table, row: str, value: Label, column: str, cell: str) -> PrintedCell:
+    metric, _, unit = table.columns[column].partition(" ")
+    tables = [table.at] if isinstance(table.at, dict) else list(table.at) or [{}]
+
+    def words(text: str | dict[str, str]) -> str:
+        of_column = text if isinstance(text, str) else text.get(column, "")
+        return of_column.replace(f"{{{table.axis}}}", row)
+
+    return PrintedCell(
+        id=f"{table.id}-{row.lower()}-{column}",
+        row=row,
+        is_="equal",
+        metric=metric,
+        where=table.where,
+        at=tuple({**one, table.axis: value} for one in tables),
+        printed=f"{cell} {unit}".strip(),
+        times=table.times.get(column, 1.0),
+        text=words(table.text),
+        note=words(table.note),
+        conditions=words(table.conditions),
+        same_as=f"{table.same_as[row]}-{column}" if row in table.same_as else "",
+        cause=table.cause.get(f"{row}-{column}", table.cause.get(column, "")),
+    )
+
+
 def _has_claims(file: StudyFile) -> bool:
     return bool(file.table) or any(one.is_simulated for one in (*file.claim, *_of_panels(file)))
 
@@ -391,8 +472,15 @@ def check_known(word: object, known: Any, told: str) -> None:
         raise ParameterError(f"{told}: {did_you_mean(word, known)}")
 
 
-def read_study(path: Path) -> Source:
+def read_study(path: Path, *, alone: bool = False) -> Source:
     """Return the study of a TOML file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    alone : bool
+        Leave out what it inherits: a study has its title and its claims itself, and is read in half of the time so.
 
     Raises
     ------
@@ -401,12 +489,12 @@ def read_study(path: Path) -> Source:
     OSError
         If it cannot be read.
     """
-    tables, texts, own = _read(path, MOST_PARENTS)
+    tables, texts, own = _read(path, MOST_PARENTS, alone=alone)
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     return Source(_checked(tables, path.name, says_seeds="seeds" in own), path.stem, path.parent, digest)
 
 
-def _read(path: Path, parents: int) -> tuple[dict[str, Any], list[str], set[str]]:
+def _read(path: Path, parents: int, *, alone: bool = False) -> tuple[dict[str, Any], list[str], set[str]]:
     """Return the tables of a file with all that it inherits, the texts of these files, and the keys of its own."""
     try:
         text = read_text(path)
@@ -416,7 +504,7 @@ def _read(path: Path, parents: int) -> tuple[dict[str, Any], list[str], set[str]
     except ValueError as error:  # of UTF-8, of TOML, or a whole number of thousands of digits
         raise ParameterError(f"{path.name} is not TOML: {error}") from None
     texts, base = [text], tables.pop("extends", None)
-    if base is None:
+    if base is None or alone:
         return tables, texts, set(tables)
     require(isinstance(base, str), f"{path.name}: extends = {shortened(base)}, but it must be the name of a file")
     rule = f"a study extends at most {MOST_PARENTS} others, one after the other"
@@ -492,6 +580,12 @@ def _with_shared(panel: Any, where: str) -> Any:
 
 def _refuse_unknown(tables: Any, kind: type[msgspec.Struct], where: str) -> None:
     require(isinstance(tables, Mapping), f"{where} is no table: write {{ key = value }}")
-    known = [field.encode_name for field in msgspec.structs.fields(kind)]
-    for key in tables:
+    known = _keys(kind)
+    for key in tables.keys() - known.keys():
         check_known(key, known, f"{where}: unknown key {key}")
+
+
+@cache
+def _keys(kind: type[msgspec.Struct]) -> Mapping[str, None]:
+    """Return the keys of a table, which msgspec reads anew each time, in their order."""
+    return MappingProxyType(dict.fromkeys(field.encode_name for field in msgspec.structs.fields(kind)))

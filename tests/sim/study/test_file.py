@@ -187,6 +187,9 @@ def test_each_cell_of_a_printed_table_is_a_claim_with_its_unit():
                 "at": {"load": 0.6},
                 "columns": {"fct": "mean_fct_short_s ms", "to": "timeouts"},
                 "times": {"to": 20},
+                "text": {"fct": "mean FCT of {scheme}"},
+                "note": {"to": "of {scheme} over 20 runs"},
+                "conditions": "256 hosts",
                 "rows": "TCP 66.50 -\nRPS 29.7 12\n",
             }
         ],
@@ -197,6 +200,11 @@ def test_each_cell_of_a_printed_table_is_a_claim_with_its_unit():
         "t3-rps-fct": ("29.7 ms", 1.0),
         "t3-rps-to": ("12", 20),
     }
+    assert [(one.text, one.note, one.conditions) for one in design.claims.values()] == [
+        ("mean FCT of TCP", "", "256 hosts"),
+        ("mean FCT of RPS", "", "256 hosts"),
+        ("", "of RPS over 20 runs", "256 hosts"),
+    ]
     assert [dict(p) for one in design.comparisons("t3-tcp-fct") for p in one.points] == [{"scheme": "TCP", "load": 0.6}]
     tables["table"][0]["rows"] = "TCP 66.50"
     with pytest.raises(ParameterError, match=r"TCP has 1 cells, but there are 2 columns"):
