@@ -287,9 +287,10 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     engine : str
         ``compiled`` or ``reference``.
     axes : table
-        The values of each axis by its name: a list, or a table of what each value, by its name, sets. A name without a
-        dot is used in templates, one with a dot is a setting (:mod:`capsim.scenario.settings`); so is a key of the
-        scenario that a value sets and no template uses, such as ``traffic`` or ``warm_up_s``.
+        The values of each axis by its name: a list, or a table of each value, or of what it sets, by what it is called.
+        A name without a dot is used in templates, one with a dot is a setting (:mod:`capsim.scenario.settings`); so is
+        a key of the scenario that a value sets and no template uses, such as ``traffic`` or ``warm_up_s``. A name that
+        is neither is refused, and so are two values that give the same runs.
     unstated : table
         The same for what a paper leaves open; see `Unstated`.
     vary : list of str

@@ -10,6 +10,7 @@ The arguments of a run follow from these three alone, and its id from its argume
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
@@ -72,6 +73,11 @@ class Axis:
     def is_labelled(self) -> bool:
         """Whether its values are names for what they set."""
         return any(patch != {self.name: label} for label, patch in self.values.items())
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names and settings that some value of it sets."""
+        return frozenset(name for patch in self.values.values() for name in patch)
 
     @property
     def alone(self) -> bool:
@@ -155,7 +161,9 @@ class Runs:
     def axes(self) -> Mapping[str, Axis]:
         """Return the axes by name."""
         found = _axes(self.source.file.axes, self.source.folder, self._at("axes"))
-        require("seed" not in found, f"{self._at('axes.seed')}: say how many seeds, as in seeds = 5")
+        for name, axis in found.items():
+            at = self._at("axes.seed" if name == "seed" else f"axes.{name}: seed")
+            require("seed" not in axis.names, f"{at}: say how many seeds, as in seeds = 5")
         return MappingProxyType(found)
 
     @cached_property
@@ -354,6 +362,63 @@ class Runs:
                 if is_parameter(name):
                     check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
 
+    def check_names(self) -> None:
+        """Refuse a name that an axis, or what is left open, sets and no run depends on.
+
+        A name with a dot is a setting, which is applied; another one must stand in braces in the scenario or in the
+        arguments of the measurement, or in what follows from names there.
+
+        Raises
+        ------
+        ParameterError
+            If there is one; the text names it.
+        """
+        for axis in self.axes.values():
+            for name in self._unused(axis):
+                raise self._changes_no_run("axes", axis, name)
+        for axis in self.unstated.values():  # a parent may say more of it than this study compares
+            unused = self._unused(axis)
+            if unused and not axis.names - {axis.name, *unused}:
+                raise self._changes_no_run("unstated", axis, unused[0])
+
+    def _unused(self, axis: Axis) -> list[str]:
+        """Return the names that the values of an axis set and no run depends on; what its values are called is one."""
+        is_label = axis.is_labelled and all(patch[axis.name] == label for label, patch in axis.values.items())
+        names = sorted(axis.names - ({axis.name} if is_label else set()))
+        return [name for name in names if not (name in self._names_of_runs or self._is_setting(name))]
+
+    def _changes_no_run(self, table: str, axis: Axis, name: str) -> ParameterError:
+        told = f"{self._at(table)}.{axis.name}{'' if name == axis.name else f': {name}'} changes no run"
+        near = get_close_matches(name.lower(), ["scheme", *sorted(self._names_of_runs)], n=1)
+        meant = f"did you mean {near[0]}? Else " if near else ""
+        remedy = f"write {{{name}}} where the scenario has it, or name what it sets, as in transport.min_rto_s"
+        return ParameterError(f"{told}: {meant}{remedy}")
+
+    def _is_setting(self, name: str) -> bool:
+        """Return whether a name is applied to the scenario as it is."""
+        if not self.source.file.scenario:
+            return False
+        is_field = name in Scenario.__struct_fields__ and name not in self._names_in_use
+        return name == "scheme" or "." in name or is_field
+
+    @cached_property
+    def _names_of_runs(self) -> frozenset[str]:
+        """Return the names on which runs, or what claims take of them, depend through templates."""
+        file = self.source.file
+        set_to: dict[str, list[Any]] = {name: [one] for name, one in file.let.items()}
+        axes = (*self.axes.values(), *self._pool.values())
+        for name, value in (pair for axis in axes for patch in axis.values.values() for pair in patch.items()):
+            set_to.setdefault(name, []).append(value)
+        claims = (*file.claim, *(claim for panel in file.panel for claim in (panel, *panel.claims)))
+        of_claims = [(one.metric, one.times) for one in claims] + [one.columns for one in file.table]
+        settings = [values for name, values in set_to.items() if self._is_setting(name)]
+        found: set[str] = set()
+        left = {name for text in _texts([self._template, file.measure, of_claims, settings]) for name in names_in(text)}
+        while left:
+            found |= left
+            left = {name for one in left for text in _texts(set_to.get(one)) for name in names_in(text)} - found
+        return frozenset(found)
+
     def filled(self, points: Iterable[Point]) -> list[Filled]:
         """Return what each scheme of some points runs at the first of them; nothing of other studies."""
         if not self.source.file.scenario:
@@ -547,10 +612,9 @@ def _patch(axis: str, label: str, patch: Any, folder: Path, where: str) -> dict[
         require(isinstance(scheme, str), f'{where}.{label}: name the scheme, as in {label} = "ecmp"')
         rest = {key: one for key, one in named.items() if key != "scheme"}
         return {"scheme": label, _SCHEME: in_folder(str(scheme), folder), **flat(rest)}
-    require(
-        isinstance(patch, Mapping), f"{where}.{label}: give a table of what the value sets, as in {{ flows = 100 }}"
-    )
-    return {axis: label, **flat(patch)}
+    told = f"{where}.{label}: give its value, or a table of what it sets, as in {{ flows = 100 }}"
+    require(isinstance(patch, Label | Mapping), told)
+    return {axis: label, **flat(patch)} if isinstance(patch, Mapping) else {axis: patch}
 
 
 @cache

@@ -16,14 +16,17 @@ axes: scheme (ecmp, rps), load (0.2, 0.6)
 
 import math
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from capsim.base.bounds import shortened
 from capsim.results.load_record import load_remarks
 from capsim.scenario.profile import Filled, rate_remarks
 from capsim.scenario.scenario import Scenario
@@ -44,7 +47,7 @@ from capsim.study.scheme_runs import (
     result_name,
     save_lacking,
 )
-from capsmodel.checks import choice, require
+from capsmodel.checks import ParameterError, choice, require
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import (
@@ -119,18 +122,33 @@ class Study:
         for setting in design.settings:
             design.arguments(points[0], setting)
         design.check_parameters(points)
-        if design.source.file.scenario:
-            self._check_axes(points)
+        design.check_names()
+        self._check_values(points)
 
-    def _check_axes(self, points: Sequence[Point]) -> None:
-        """Refuse an axis whose values all give the same run: nothing would use them."""
+    def _check_values(self, points: Sequence[Point]) -> None:
+        """Refuse two values of an axis that give the same run at every point: the points would be one under two names.
+
+        A parameter that only some schemes have makes no difference to the others, so the schemes are tried in turn.
+        """
         design, there = self._design, set(points)
         for name, axis in design.axes.items():
-            alike = [tuple((key, value if key == name else one) for key, one in points[0]) for value in axis.values]
-            runs = [design.arguments(point) for point in alike if point in there]
-            is_used = len(runs) < 2 or any(one != runs[0] for one in runs)
-            remedy = f"write {{{name}}} where the scenario has it, or name what it sets, as in transport.min_rto_s"
-            require(is_used, f"{design.name}.toml: axes.{name} changes no run: {remedy}")
+            alike = list(combinations(axis.values, 2))
+            compared: set[tuple[Any, Any]] = set()
+            for rest in _schemes_in_turn(points, name) if alike else ():
+                at = {
+                    value: tuple((key, value if key == name else one) for key, one in rest)
+                    for pair in alike
+                    for value in pair
+                }
+                runs = {value: design.arguments(point) for value, point in at.items() if point in there}
+                both = [pair for pair in alike if pair[0] in runs and pair[1] in runs]
+                compared.update(both)
+                alike = [pair for pair in alike if pair not in both or runs[pair[0]] == runs[pair[1]]]
+                if not alike:
+                    break
+            for one, other in (pair for pair in alike if pair in compared):
+                told = f"{design.name}.toml: axes.{name}: {shortened(one)} and {shortened(other)} give the same runs"
+                raise ParameterError(f"{told}: leave one out")
 
     @property
     def design(self) -> Design:
@@ -482,6 +500,18 @@ def load_study(file: str | Path, **changed: Any) -> Study:
         If it cannot be read.
     """
     return Study.of(Design(read_study(Path(file)), changed))
+
+
+def _schemes_in_turn(points: Iterable[Point], axis: str) -> list[Point]:
+    """Return a point for each choice of all values but those of an axis; one of each scheme first, then another."""
+    rests = {tuple(pair for pair in point if pair[0] != axis): point for point in points}
+    seen: Counter[Any] = Counter()
+    turns = []
+    for point in rests.values():
+        scheme = "" if axis == "scheme" else dict(point).get("scheme")
+        turns.append(seen[scheme])
+        seen[scheme] += 1
+    return [point for _, point in sorted(zip(turns, rests.values(), strict=True), key=lambda one: one[0])]
 
 
 def _one_at_a_time(points: Sequence[Point]) -> list[Point]:

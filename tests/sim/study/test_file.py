@@ -105,7 +105,7 @@ def test_the_points_of_a_trend_are_in_the_order_of_their_axis(in_file):
         ("seeds = [4, 16]", 'seeds = "many"', "mine.toml: seeds"),
         ("seeds = [4, 16]", 'vary = ["recover"]', "vary: recover is not in .unstated.: did you mean recovery"),
         ('scheme = ["ecmp", "rps"]', "scheme = { ECMP = 3 }", "axes.scheme.ECMP: name the scheme"),
-        ("load = [0.2, 0.6]", "load = { low = 0.2 }", "axes.load.low: give a table"),
+        ("load = [0.2, 0.6]", "load = { low = 0.2, high = [0.6] }", "axes.load.high: give its value, or a table"),
         (
             "hosts_per_side = 2",
             "hosts_per_side = 0",
@@ -121,12 +121,94 @@ def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy(in_file, old, 
     assert "\n" not in str(refused.value)
 
 
-def test_an_axis_that_no_run_uses_is_refused(in_file):
-    """Both loads would be one run, told twice."""
-    unused = in_file(STUDY.replace('"{load}"', "0.5", 1))
-    with pytest.raises(ParameterError, match=r"mine.toml: axes.load changes no run: write {load} where"):
-        Study.of(unused)
-    assert Study.of(in_file(STUDY)).most_seeds == 16
+def study_of(axes, *, scenario=None, **keys):
+    """Return a small study with other axes, in which the load is 0.5."""
+    one = {"kind": "poisson", "workload": "websearch", "load": 0.5, "flows": 10, "pairs": "sides"}
+    tables = {"fabric": {"kind": "dumbbell", "hosts_per_side": 2}, "traffic": [one | (scenario or {})]}
+    return Study(scenario=tables, axes=axes, **keys)
+
+
+USED = "write {{{0}}} where the scenario has it, or name what it sets, as in transport.min_rto_s"
+
+
+@pytest.mark.parametrize("values", [[0.8], [0.8, 0.9], {"high": 0.8}, {"high": 0.8, "low": 0.1}])
+def test_an_axis_that_no_run_uses_is_refused_however_many_values_it_has(values):
+    """The table would say a load that no run has."""
+    with pytest.raises(ParameterError) as refused:
+        study_of({"scheme": ["ecmp"], "load": values})
+    assert str(refused.value) == f"study.toml: axes.load changes no run: {USED.format('load')}"
+    study = study_of({"scheme": ["ecmp"], "load": values}, scenario={"load": "{load}"})
+    loads = [study.design.described(point).scenario.traffic[0].load for point in study.design.points()]
+    assert loads == list(values.values() if isinstance(values, dict) else values)
+
+
+@pytest.mark.parametrize(
+    ("axes", "keys", "told"),
+    [
+        ({"Scheme": ["rps"]}, {}, "axes.Scheme changes no run: did you mean scheme"),
+        ({"laod": [1]}, {"scenario": {"load": "{load}"}, "let": {"load": 0.1}}, "axes.laod .*: did you mean load"),
+        ({"gap": ["1ms"]}, {"let": {"unused": "{gap}"}}, "axes.gap changes no run"),
+        ({"gap": ["1ms"]}, {"notes": "{gap}"}, "axes.gap changes no run"),
+        ({"links": {"slow": {"raet": 1}}}, {}, "axes.links: raet changes no run"),
+        ({"links": {"slow": {"fabric.raet_bps": 1}}}, {}, "raet_bps"),
+        ({"links": {"slow": {"seed": 1}}}, {}, "axes.links: seed: say how many seeds"),
+        ({"seed": [1]}, {}, "axes.seed: say how many seeds"),
+        ({"scheme": ["ecmp"]}, {"unstated": {"gap": [1, 2]}}, "unstated.gap changes no run"),
+        ({"end_s": [1, 2]}, {}, "axes.end_s changes no run"),
+    ],
+)
+def test_a_name_that_no_run_uses_is_refused_wherever_it_is_set(axes, keys, told):
+    with pytest.raises(ParameterError, match=told) as refused:
+        study_of({"scheme": ["ecmp"], **axes}, **keys)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("axes", "keys"),
+    [
+        ({"load": [0.1]}, {"scenario": {"load": "{both}"}, "let": {"both": "{2 * load}"}}),
+        ({"gap": ["1ms"], "transport.min_rto_s": ["{gap}"]}, {}),
+        ({"timer": {"short": {"gap": "1ms", "transport.min_rto_s": "{gap}"}}}, {}),
+        ({"traffic.load": [0.1]}, {}),
+        ({"run": {"one": {"end_s": 9.0}}}, {}),
+    ],
+)
+def test_a_name_is_used_that_reaches_a_run_by_any_way(axes, keys):
+    design = study_of({"scheme": ["ecmp"], **axes}, **keys).design
+    without = study_of({"scheme": ["ecmp"]}).design
+    assert design.arguments(design.points()[0]) != without.arguments(without.points()[0])
+
+
+def test_the_axis_of_a_measurement_must_be_an_argument_of_it():
+    measure = {"name": "experiment-run", "scenario": "{case}"}
+    with pytest.raises(ParameterError, match=r"axes\.cas changes no run: did you mean case"):
+        Study(axes={"cas": [1]}, measure=measure, let={"case": 1})
+
+
+@pytest.mark.parametrize("schemes", [["ecmp", "caps"], ["caps", "ecmp"], ["ecmp", "rps", "caps"]])
+def test_a_parameter_of_one_scheme_is_an_axis_in_any_order_of_the_schemes(schemes):
+    """The first scheme is the base of the ratios, and it need not have the parameter."""
+    study = study_of({"scheme": schemes, "layer.max_overhead": [0.1, 0.9]})
+    assert len(study.design.points()) == 2 * len(schemes)
+    with pytest.raises(ParameterError, match=r"layer\.max_overhead: no scheme of the study has this parameter"):
+        study_of({"scheme": ["ecmp", "rps"], "layer.max_overhead": [0.1, 0.9]})
+
+
+@pytest.mark.parametrize(
+    ("axes", "twice"),
+    [
+        ({"transport.min_rto_s": ["10ms", 0.01, "0.01s"]}, "'10ms' and 0.01"),
+        ({"transport.min_rto_s": ["10ms", "20ms", "0.01s"]}, "'10ms' and '0.01s'"),
+        ({"scheme": ["ecmp", "letflow"], "balancer.gap_s": ["100us", "1ms", "0.1ms"]}, "'100us' and '0.1ms'"),
+        ({"case": {"one": {"traffic.load": 0.2}, "two": {"traffic.load": 0.2}}}, "'one' and 'two'"),
+        ({"flows": [4.2, 4.4]}, "4.2 and 4.4"),
+        ({"scheme": {"A": "rps", "B": "rps"}}, "'A' and 'B'"),
+    ],
+)
+def test_two_values_that_give_the_same_runs_are_refused(axes, twice):
+    """One point would stand in the table under two names; with other schemes the value may make no difference."""
+    with pytest.raises(ParameterError, match=f"axes.{[*axes][-1]}: {twice} give the same runs: leave one out"):
+        study_of({"scheme": ["ecmp"], **axes}, scenario={"flows": "{int(flows)}"}, let={"flows": 10})
 
 
 @pytest.mark.parametrize("text", ["seeds = ", "\x00", "a = [" * 5000, "seeds = 1" + "0" * 5000])
