@@ -6,7 +6,7 @@ differences) within `APPROX_RELATIVE`.
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -145,7 +145,3 @@ class Printed:
         low, high = sorted(map(scaled, (float(low_end or 0), float(self.high or np.inf))))
         factors = [max(low / one, one / high, 1.0) for one in values if high > 0 and 0 < one < np.inf]
         return (min if is_up_to else max)(factors, default=0.0)
-
-    def from_zero(self) -> "Printed":
-        """Return the same range, which begins at 0 if it has no low end."""
-        return self if self.low else replace(self, low="0")

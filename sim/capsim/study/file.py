@@ -106,7 +106,8 @@ class Compares(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         The size of a word: ``significantly`` (10%) or ``much`` (a factor of 2).
     printed : str
         What is printed, with its unit: ``126 ms``, ``60..70 %``, ``..45 %`` (up to), ``1.3.. x``, ``~10 x``. Its digits
-        give the reading error.
+        give the reading error. Of ``lower`` and ``higher`` it is by how much (``40 %``) or how many times (``1.3 x``)
+        the subject is lower or higher than the baseline; of ``equal``, ``x`` is the ratio of subject over baseline.
     note, conditions : str
         For people.
     """

@@ -376,9 +376,11 @@ class Runs:
         for axis in self.axes.values():
             for name in self._unused(axis):
                 raise self._changes_no_run("axes", axis, name)
-        for axis in self.unstated.values():  # a parent may say more of it than this study compares
+        file = self.source.file
+        is_claim_alone = len(file.claim) == 1 and not (file.panel or file.table)  # others use what it does not
+        for axis in () if is_claim_alone else self.unstated.values():
             unused = self._unused(axis)
-            if unused and not axis.names - {axis.name, *unused}:
+            if unused and not axis.names - {axis.name, *unused}:  # a parent may set more than this study compares
                 raise self._changes_no_run("unstated", axis, unused[0])
 
     def _unused(self, axis: Axis) -> list[str]:

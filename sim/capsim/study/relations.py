@@ -1,7 +1,7 @@
 """What the interval of a point must be for a claim: with its size, in its direction, or without an effect."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log10
 
 from capsim.study.file import Claim
@@ -35,6 +35,7 @@ _PCT = 100.0
 _SIZES = {"": ANY_SIZE, "significantly": SIGNIFICANTLY, "much": MUCH}
 _WITH_BASELINE = ("lower", "higher", "not higher", "not lower", "close")
 _WITH_SIZE = ("equal", "below", "above")
+_WITHOUT_SIZE = ("not higher", "not lower", "rising", "falling")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +109,12 @@ def reduction_pct(ratio: Interval) -> Interval:
     return in_percent(ratio, upward=False)
 
 
+def _inverse(ratio: Interval) -> Interval:
+    """Return a ratio with its interval the other way round: baseline over subject."""
+    value, high, low = (1 / one if one > 0 else inf for one in (ratio.value, ratio.low, ratio.high))
+    return Interval(value=value, low=low, high=high, confidence=ratio.confidence, samples=ratio.samples)
+
+
 @dataclass(frozen=True)
 class Relation:
     """What a claim says about a value, or a value over a baseline.
@@ -141,14 +148,12 @@ class Relation:
         needs = name in _WITH_BASELINE and not has_baseline
         require(not needs, f"{where}: is = {name!r} compares: name a baseline")
         require(printed is not None or name not in _WITH_SIZE, f"{where}: is = {name!r} needs a size: give printed")
-        if printed is not None and name in ("lower", "higher"):
-            known = printed.unit in (PERCENT, FACTOR)
-            require(known, f"{where}: printed = {claim.printed!r}, but a size of {name} is a percentage or a factor x")
-            printed = Printed(printed.low, printed.high, printed.unit, is_round=True)
-        of_ratio = has_baseline and name == "equal" and printed is not None and printed.unit == PERCENT
-        rule = "of a comparison, equal has a factor x or a difference in percentage points"
-        require(not of_ratio, f"{where}: printed = {claim.printed!r}: {rule}")
         require(not (printed and claim.by), f"{where}: by and printed are both a size: leave one out")
+        has_word = name in ("lower", "higher")
+        require(has_word or not claim.by, f"{where}: by = {claim.by!r}, but only lower and higher have a word of size")
+        if printed is not None:
+            _check_sense(name, printed, has_baseline=has_baseline, where=f"{where}: printed = {claim.printed!r}")
+            printed = replace(printed, is_round=printed.is_round or has_word)
         return cls(name, printed, 1 + CLOSE_RELATIVE if name == "not higher" else _size_of(name, claim.by))
 
     @property
@@ -172,9 +177,19 @@ class Relation:
         return self.is_ in ("lower", "higher") and self.printed is not None and self.printed.unit == PERCENT
 
     @property
+    def is_factor(self) -> bool:
+        """Whether it prints how many times lower, or higher, the subject is."""
+        return self.is_ in ("lower", "higher") and self.printed is not None and self.printed.unit == FACTOR
+
+    @property
+    def is_times_lower(self) -> bool:
+        """Whether it prints the ratio of baseline over subject."""
+        return self.is_factor and not self.upward
+
+    @property
     def is_up_to(self) -> bool:
         """Whether it prints the size that differences go "up to"."""
-        return self.is_percentage and not self._said.low
+        return (self.is_percentage or self.is_factor) and not self._said.low
 
     @property
     def is_gap(self) -> bool:
@@ -223,10 +238,18 @@ class Relation:
         if self.is_in_orders:
             low, high = self._said.range
             return _inside(10**low, 10**high)
+        if self.printed is None:
+            return on_side(self.upward, self.size)
+        met = _is_printed(self._said)
+        if self.is_up_to:  # it begins at no difference
+            met = _inside(0.0 if self.is_percentage else 1.0, self._said.range[1])
+        return lambda found: met(self._as_printed(found))
+
+    def _as_printed(self, ratio: Interval) -> Interval:
+        """Return a ratio with its interval as the percentage, or the number of times, that the claim gives."""
         if self.is_percentage:
-            met = _is_printed(self._said.from_zero())  # "up to" a size begins at no difference
-            return lambda found: met(in_percent(found, upward=self.upward))
-        return _is_printed(self._said) if self.printed else on_side(self.upward, self.size)
+            return in_percent(ratio, upward=self.upward)
+        return _inverse(ratio) if self.is_times_lower else ratio
 
     @property
     def _is_more(self) -> bool:
@@ -243,7 +266,8 @@ class Relation:
         """Return by how much, relative to equality, the ratio differs at least as claimed; infinite of an order."""
         if self.printed is None or self.is_in_orders:
             return inf
-        return self._least / _PCT if self.is_percentage else abs(self._least - 1)
+        least = 1 / self._least if self.is_times_lower else self._least
+        return self._least / _PCT if self.is_percentage else abs(least - 1)
 
     @property
     def _near(self) -> tuple[float, float]:
@@ -258,7 +282,7 @@ class Relation:
         if not self.is_up_to:
             return None
         printed = float(self._said.high)
-        return lambda found: has_size(in_percent(found, upward=self.upward), printed, reading_error(self._said.high))
+        return lambda found: has_size(self._as_printed(found), printed, reading_error(self._said.high))
 
     def of_gap(self) -> Says:
         """Return what a difference in a unit must be: the printed one, or at least on the same side of 0."""
@@ -295,16 +319,62 @@ class Relation:
         return self.printed.factor_off(values, scaled=self._as_ratio if of_ratio else float, is_up_to=self.is_up_to)
 
     def _as_ratio(self, printed: float) -> float:
-        """Return a printed percentage, or power of ten, as the ratio that it stands for; others are ratios already."""
+        """Return what is printed as the ratio that it stands for."""
         if self.is_in_orders:
             return float(10.0**printed)
+        if self.is_times_lower:
+            return 1 / printed if printed else inf
         return 1 + (1 if self.upward else -1) * printed / _PCT if self.is_percentage else printed
 
     def in_unit(self, ratio: float) -> float:
-        """Return a ratio as the percentage, or power of ten, that the claim gives; others are in its unit already."""
+        """Return a ratio in the unit that the claim gives: a percentage, a power of ten, how many times lower."""
         if self.is_in_orders:
             return log10(ratio) if ratio > 0 else -inf
+        if self.is_times_lower:
+            return 1 / ratio if ratio > 0 else inf
         return (1 if self.upward else -1) * _PCT * (ratio - 1) if self.is_percentage else ratio
+
+
+def _check_sense(name: str, printed: Printed, *, has_baseline: bool, where: str) -> None:
+    """Refuse a size that has no meaning with what is claimed, or contradicts it.
+
+    A percentage or factor of *lower* and *higher* is how much, or how many times, lower or higher: 0 % and 1 x are no
+    difference.
+    """
+    require(
+        name not in _WITHOUT_SIZE, f"{where}, but {name} has no size: leave it out, or claim lower, higher or equal"
+    )
+    if name in ("lower", "higher"):
+        _check_difference(name, printed, where)
+    elif name == "close":
+        fits = printed.unit == PERCENT and printed.low in ("", printed.high)
+        require(fits, f"{where}, but close is within a percentage: write one, as in 20 %")
+    elif has_baseline:
+        rule = "a factor x" + (" or a difference in a unit, as in percentage points" if name == "equal" else "")
+        ratios = (FACTOR, ORDERS_OF_MAGNITUDE) if name == "equal" else (FACTOR,)
+        known = printed.unit in ratios or (name == "equal" and printed.unit not in ("", PERCENT))
+        require(known, f"{where}: of a comparison, {name} has {rule}; a percentage is of lower or higher")
+    if name in ("below", "above"):
+        bound, other = (printed.high, printed.low) if name == "below" else (printed.low, printed.high)
+        rule = f"{name} has one bound: write it as a single number"
+        require(bool(bound) and other in ("", bound), f"{where}, but {rule}")
+
+
+def _check_difference(name: str, printed: Printed, where: str) -> None:
+    require(printed.unit in (PERCENT, FACTOR), f"{where}, but a size of {name} is a percentage or a factor x")
+    none, rule = 0.0, f"a percentage of {name} says by how much, from 0 % on: if the contrary is meant, turn is round"
+    if printed.unit == FACTOR:
+        none, rule = (
+            1.0,
+            (
+                f"n x of {name} is n times {name}, from 1 x on: if the value is n times that of the baseline, "
+                f'write is = "equal"; if it is {name} by a part, write that in percent, as in 20 %'
+            ),
+        )
+    ends = [float(end) for end in (printed.low, printed.high) if end]
+    require(min(ends) >= none, f"{where}: {rule}")
+    impossible = name == "lower" and printed.unit == PERCENT and max(ends) > _PCT
+    require(not impossible, f"{where}: nothing is lower by more than 100 %: write how many times, as in 2.5 x")
 
 
 def _size_of(name: str, word: str) -> float:

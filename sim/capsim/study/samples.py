@@ -166,7 +166,8 @@ class Statement:
             return TAU
         if self.is_difference:
             return "difference"
-        in_unit = self.relation.is_percentage or self.relation.is_in_orders
+        one = self.relation
+        in_unit = one.is_percentage or one.is_in_orders or one.is_times_lower
         return "" if in_unit or self.is_level or self.is_gap else "ratio"
 
     def samples(self, rows: Rows, seeds: int) -> list[Sample]:

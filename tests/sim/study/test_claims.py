@@ -65,6 +65,19 @@ PAIR = {"subject": "A", "baseline": "B"}
         (MORE, {"is": "higher", "printed": "60 %"}, "agrees"),
         (MORE, {"is": "higher", "printed": "1.6 x"}, "agrees"),
         (MORE, {"is": "higher", "printed": "3 x"}, "differs"),
+        (MORE, {"is": "higher", "printed": "..1.6 x"}, "agrees"),
+        (MORE, {"is": "higher", "printed": "..3 x"}, "differs"),  # it is reached nowhere
+        (MORE, {"is": "higher", "printed": "..1.2 x"}, "differs"),  # it is passed
+        (LESS, {"is": "lower", "printed": "1.7 x"}, "agrees"),  # 0.6 is 1 / 1.67
+        (LESS, {"is": "lower", "printed": "1.2..2.5 x"}, "agrees"),
+        (LESS, {"is": "lower", "printed": "1.3.. x"}, "agrees"),
+        (LESS, {"is": "lower", "printed": "..1.7 x"}, "agrees"),
+        (LESS, {"is": "lower", "printed": "..3 x"}, "differs"),
+        (LESS, {"is": "lower", "printed": "3 x"}, "differs"),
+        (LESS, {"is": "lower", "printed": "1.2 x"}, "differs"),
+        (MORE, {"is": "lower", "printed": "1.6 x"}, "fails"),
+        (EQUAL, {"is": "lower", "printed": "1.3..2 x"}, "absent"),
+        (LESS, {"is": "equal", "printed": "0.6 x"}, "agrees"),
         (LESS, {"is": "higher", "printed": "1.6 x"}, "fails"),
         (EQUAL, {"is": "close"}, "holds"),
         (LESS, {"is": "close"}, "fails"),
@@ -237,6 +250,27 @@ def test_counts_that_can_be_0_are_compared_by_their_difference():
         ({**PAIR}, "is is missing: say what is claimed"),
         ({**PAIR, "is": "lower", "printed": "5 ms"}, "a size of lower is a percentage or a factor x"),
         ({**PAIR, "is": "equal", "printed": "5 %"}, "of a comparison, equal has a factor x"),
+        ({**PAIR, "is": "equal", "printed": "5"}, "of a comparison, equal has a factor x or a difference in a unit"),
+        ({**PAIR, "is": "below", "printed": "5 %"}, "of a comparison, below has a factor x; a percentage is of lower"),
+        ({**PAIR, "is": "above", "printed": "5 ms"}, "of a comparison, above has a factor x"),
+        ({**PAIR, "is": "below", "printed": "1.1..1.2 x"}, "below has one bound"),
+        ({"subject": "A", "is": "above", "printed": "..5 ms"}, "above has one bound"),
+        ({"subject": "A", "is": "below", "printed": "5.. ms"}, "below has one bound"),
+        (
+            {**PAIR, "is": "lower", "printed": "0.8 x"},
+            'n times lower, from 1 x on: if the value .* is = "equal"; .*20 %',
+        ),
+        ({**PAIR, "is": "lower", "printed": "0.8..1.3 x"}, "n times lower, from 1 x on"),
+        ({**PAIR, "is": "higher", "printed": "0.8 x"}, "n times higher, from 1 x on"),
+        ({**PAIR, "is": "higher", "printed": "..0.8 x"}, "n times higher, from 1 x on"),
+        ({**PAIR, "is": "lower", "printed": "-20 %"}, "from 0 % on: if the contrary is meant"),
+        ({**PAIR, "is": "higher", "printed": "-5..20 %"}, "from 0 % on"),
+        ({**PAIR, "is": "lower", "printed": "150 %"}, "nothing is lower by more than 100 %"),
+        ({**PAIR, "is": "close", "printed": "1.2 x"}, "close is within a percentage"),
+        ({**PAIR, "is": "close", "printed": "10..20 %"}, "close is within a percentage"),
+        ({**PAIR, "is": "not higher", "printed": "5 %"}, "not higher has no size"),
+        ({"subject": "A", "x": "load", "is": "rising", "printed": "2 x"}, "rising has no size"),
+        ({**PAIR, "is": "close", "by": "much"}, "only lower and higher have a word of size"),
         ({**PAIR, "is": "lower", "printed": "5 %", "by": "much"}, "by and printed are both a size"),
         ({"subject": "A", "is": "equal", "printed": "5 mss"}, "unknown unit 'mss'"),
         ({"subject": "A", "is": "equal", "printed": "many"}, "write a number and its unit"),
@@ -248,6 +282,15 @@ def test_counts_that_can_be_0_are_compared_by_their_difference():
 def test_a_claim_that_says_too_little_or_too_much_is_refused(claim, told):
     with pytest.raises(ParameterError, match=told):
         word(EQUAL, **claim)
+
+
+def test_a_value_beside_times_lower_is_how_many_times_it_is_lower():
+    statement = stated(**PAIR, **{"is": "lower", "printed": "1.2..2.5 x"})
+    decision = decide(statement.samples(rows_of(statement, LESS), SEEDS))
+    found = statement.value(decision)
+    assert found.quantity == ""
+    assert found.values[0] == pytest.approx(1 / 0.6, rel=0.02)
+    assert found.values[-1] < 2 or len(found.values) == 1
 
 
 @pytest.mark.parametrize(
@@ -307,6 +350,9 @@ ORDER = {"is": "lower"}
         ({"is": "lower", "printed": "5 %"}, (0.98, 0.98, 0.98), "absent"),
         ({"is": "lower", "printed": "..40 %"}, (0.99, 0.99, 0.99), "absent"),
         ({"is": "higher", "printed": "2 x"}, (1.05, 1.05, 0.5), "absent"),
+        ({"is": "lower", "printed": "2 x"}, (1 / 1.05, 1 / 1.05, 2.0), "absent"),
+        ({"is": "lower", "printed": "2 x"}, (0.5, 0.5, 0.8), "differs"),
+        ({"is": "lower", "printed": "..2 x"}, (0.9, 0.7, 0.5), "agrees"),
         ({"is": "equal", "printed": "2 x"}, (0.5, 0.5, 0.5), "fails"),
         ({"is": "equal", "printed": "1 x"}, (0.5, 0.5, 2.0), "differs"),
         ({"is": "close"}, (1.0, 1.0, 1.5), "holds in part"),
@@ -337,6 +383,10 @@ def test_an_order_is_absent_at_the_last_look_only():
         ({**PAIR, "is": "lower", "printed": "..70 %"}, LESS, 2.0),
         ({**PAIR, "is": "higher", "printed": "4 x"}, MORE, 2.5),
         ({**PAIR, "is": "higher", "printed": "1.3.. x"}, MORE, 1.0),
+        ({**PAIR, "is": "lower", "printed": "5 x"}, LESS, 3.0),
+        ({**PAIR, "is": "lower", "printed": "..5 x"}, LESS, 3.0),
+        ({**PAIR, "is": "lower", "printed": "1.3.. x"}, LESS, 1.0),
+        ({**PAIR, "is": "lower", "printed": "1.2 x"}, LESS, 1.39),
         ({**PAIR, "is": "lower"}, LESS, 0.0),
         ({**PAIR, "is": "equal", "printed": "-4 ms"}, LESS, 0.0),
     ],

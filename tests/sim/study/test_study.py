@@ -189,10 +189,11 @@ def test_a_share_has_every_nth_run_and_all_shares_have_all(tmp_path):
     assert asked.run(tmp_path).found == 12
 
 
-def test_the_same_point_written_twice_runs_once(tmp_path):
-    found = study({"transport.min_rto_s": ["10ms", 0.01, "200ms"]}).run(tmp_path)
-    assert found.ran == 4
-    assert found.runs["transport.min_rto_s"].tolist() == ["10ms", 0.01, "200ms"] * 2
+def test_equal_runs_of_two_points_are_made_once(tmp_path):
+    """The first scheme has no gap, so that its runs are equal at both."""
+    found = study({"scheme": ["ecmp", "letflow"], "balancer.gap_s": ["1ms", "2ms"]}).run(tmp_path)
+    assert found.ran == 6
+    assert found.runs["balancer.gap_s"].tolist() == ["1ms", "2ms"] * 4
 
 
 def test_ids_do_not_depend_on_which_objects_hold_equal_values():
