@@ -14,7 +14,6 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -146,35 +145,9 @@ def test_prose_does_not_count():
     assert code_lines('"""Text,\nlong."""\n\n# why\nx = (\n    1\n)\n\n\ndef f():\n    """Say."""\n    return x\n') == 5
 
 
-def test_each_file_of_tests_is_fast_or_of_agreement_and_every_third_case_begins_with_the_first(pytestconfig):
-    settings = pytestconfig.pluginmanager.get_plugin(str(ROOT / "tests/conftest.py"))
-    files = sorted((ROOT / "tests").rglob("test_*.py"))
-    run = {
-        only: {path for path in files if not settings.pytest_ignore_collect(path, Asked(only=only))}
-        for only in ("fast", "agreement", None)
-    }
-    assert run["fast"] | run["agreement"] == run[None] == set(files)
-    assert not run["fast"] & run["agreement"]
-    assert ROOT / "tests/test_layout.py" in run["fast"]
-    assert ROOT / "tests/sim/engines/test_engines_agree.py" in run["agreement"]
-    asked = Asked(every=3)
-    cases = [SimpleNamespace(nodeid=name) for name in ("a", "b[0]", "b[1]", "b[2]", "c", "b[3]", "b[4]")]
-    settings.pytest_collection_modifyitems(asked, cases)
-    assert [one.nodeid for one in cases] == ["a", "b[0]", "c", "b[3]"]
-    assert [one.nodeid for one in asked.left_out] == ["b[1]", "b[2]", "b[4]"]
-
-
 @pytest.mark.linux
 def test_benchmarks_find_what_they_import():
     """Wrong line: a library that is no longer installed; `make bench` is not part of the gate."""
     files = sorted((ROOT / "benchmarks").glob("*.py"))
     assert [Path(str(import_module(path.stem).__file__)) for path in files] == files
     assert len(files) > 10
-
-
-class Asked:
-    """The settings of pytest with these options, which remembers what is left out."""
-
-    def __init__(self, **options):
-        self.getoption = options.get
-        self.hook = SimpleNamespace(pytest_deselected=lambda items: setattr(self, "left_out", items))

@@ -10,7 +10,7 @@ import pytest
 import support.engine_setups  # noqa: F401 - what every forked process imports, once before the first fork
 from mutant_lines import mutants_of
 
-pytestmark = pytest.mark.linux
+pytestmark = [pytest.mark.agreement, pytest.mark.linux]
 
 SOURCE = '''"""Text."""
 LIMIT = 3

@@ -12,6 +12,11 @@ from capsmodel.experiments.measurement import measurement_of
 from capsmodel.experiments.sweep import Task, gather
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if isinstance(item, pytest.DoctestItem):  # an example of what is measured: it simulates
+        item.add_marker("agreement")
+
+
 @pytest.fixture(scope="session")
 def measured(results: Path, pytestconfig: pytest.Config) -> Callable[..., pd.DataFrame]:
     """Return ``measured(function, {"seed": 1}, {"seed": 2})``: the rows of one task for each payload."""

@@ -20,6 +20,8 @@ from capsmodel.papers.measurements.blocking_estimators import (
     usual_rtts,
 )
 
+pytestmark = pytest.mark.agreement
+
 RUNS = {"static": 6, "bursty": 8}  # bursts differ more from run to run
 BELOW_ONE = np.nextafter(1, 0)  # where all are blocked, all are missed
 ESTIMATES = ["blocked_prob", "twice_average_prob", "twice_smoothed_prob", "above_average_prob"]

@@ -16,6 +16,8 @@ from capsmodel.experiments.agreement import LEVEL
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.papers.measurements.unit_delays import lone_unit_waits
 
+pytestmark = pytest.mark.agreement
+
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("k", [1, 2, 8, 16, 32, 64])

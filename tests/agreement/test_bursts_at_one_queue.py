@@ -18,6 +18,8 @@ from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_second_moment_wait, mg1_wa
 from capsmodel.queueing.service import Deterministic
 from capsmodel.workloads.catalogue import PacketSizes
 
+pytestmark = pytest.mark.agreement
+
 LOADS = [tenths / 10 for tenths in range(1, 9)]
 MOMENTS = {"mean_service": BURST_PACKETS, "second_moment_service": BURST_PACKETS**2}
 SERVICE = Deterministic(BURST_PACKETS)

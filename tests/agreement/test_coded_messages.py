@@ -11,6 +11,8 @@ from capsim import Dumbbell, LinkChange, Listed, Scenario, simulate
 from capsmodel.coding.messages import coding_pays_from, mean_message_s, message_late_prob
 from capsmodel.experiments.agreement import Count, MeanAndError
 
+pytestmark = pytest.mark.agreement
+
 MSS_BYTES, LINKS, K = 1460, 3, 32
 
 

@@ -13,6 +13,8 @@ from capsmodel.multipath.coded_transport import redundancy_ratio
 from capsmodel.multipath.timeouts import timeout_prob
 from capsmodel.papers.measurements.means import mean_in_row
 
+pytestmark = pytest.mark.agreement
+
 WINDOWS = [(3, 4, 0.02), (3, 4, 0.1), (2, 2, 0.05), (3, 5, 0.01)]
 SHARES = [(0.005, 2), (0.005, 4), (0.02, 2)]
 FLOWS = 20_000

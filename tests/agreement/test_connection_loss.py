@@ -20,6 +20,8 @@ from capsmodel.multipath.lia import lia_equilibrium_windows
 from capsmodel.multipath.sawtooth import lia_mean_windows, total_fluctuation_bias
 from capsmodel.papers.measurements.means import mean_in_row
 
+pytestmark = pytest.mark.agreement
+
 CONNECTIONS = 400
 PATHS = {
     "one loses twice as much": ((0.01, 0.02), (1.0, 1.0)),

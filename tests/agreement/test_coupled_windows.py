@@ -21,6 +21,8 @@ from capsmodel.multipath.sawtooth import (
 )
 from capsmodel.papers.measurements.means import mean_in_row
 
+pytestmark = pytest.mark.agreement
+
 SIZES = {"connections": 330, "packets": 25_000}
 SIZES_EIGHT = {"connections": 200, "packets": 60_000}  # a quarter as many, the warm-up, must suffice
 PATHS = {

@@ -16,6 +16,8 @@ from capsmodel.multipath.sawtooth import (
 )
 from capsmodel.papers.measurements.means import mean_in_row
 
+pytestmark = pytest.mark.agreement
+
 LOSS_PROB = 0.005
 ALPHA, BETA = 3 * 0.3 / 1.7, 0.7
 

@@ -17,6 +17,8 @@ from capsmodel.codec.files import decodes, packets_needed
 from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.experiments.agreement import Count
 
+pytestmark = pytest.mark.agreement
+
 N, RECEPTIONS = 21, 100_000
 LOSS = [0.02, 0.02, 0.1, 0.25]
 FALSE_ALARM = 1e-6  # of all tests here together, far below

@@ -12,6 +12,8 @@ from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.queueing.drawn_queues import drawn_queues_mean_wait, drawn_queues_tail
 from capsmodel.queueing.mg1 import mg1_mean_wait
 
+pytestmark = pytest.mark.agreement
+
 PORTS, PACKETS = 200, 400_000
 PORT_COST = 1.5
 SETTINGS = [(2, 0.5), (2, 0.8), (3, 0.8)]

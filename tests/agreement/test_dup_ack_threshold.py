@@ -13,6 +13,8 @@ from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.reordering.dup_acks import dup_ack_threshold_leaf_spine, duplicate_acks_prob
 from capsmodel.reordering.extents import expected_late_packets
 
+pytestmark = pytest.mark.agreement
+
 FLOWS, DETECT = 6000, 0.05
 SETTINGS = {
     "five paths, one slow": {"paths": 5, "slow_paths": 1, "flow_packets": 12},

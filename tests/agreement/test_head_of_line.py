@@ -10,6 +10,8 @@ from capsmodel.experiments.statistics.intervals import mean_interval, paired_dif
 from capsmodel.papers.measurements.head_of_line import short_flows
 from capsmodel.queueing.mg1 import mg1_mean_wait
 
+pytestmark = pytest.mark.agreement
+
 PATHS, PACKET_S, LONG_LOAD = 40, 12e-6, 4 / 40
 RUNS, SPREAD_S = 16, 0.1
 

@@ -21,6 +21,8 @@ from capsmodel.experiments.statistics.argmin import argmin_interval
 from capsmodel.experiments.statistics.intervals import mean_interval, welch_difference
 from capsmodel.papers.measurements.unit_delays import window_delays
 
+pytestmark = pytest.mark.agreement
+
 SIZES = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 61, 62, 64)
 WINDOWS = 500
 LAST_ACK, OVER_PACKETS = "window_delay_s", "packet_delay_s"

@@ -13,6 +13,8 @@ from agreement.measured.processor_sharing import processor_sharing
 
 from capsmodel.papers.measurements.means import mean_in_row
 
+pytestmark = pytest.mark.agreement
+
 SEGMENTS = (30, 150)
 FLOWS = {0.4: 12_000, 0.7: 50_000}
 DETECT = 0.15

@@ -14,6 +14,8 @@ from capsmodel.papers.measurements.real_codes import (
     ldpc_receptions,
 )
 
+pytestmark = pytest.mark.agreement
+
 KEYS = 65536  # of RFC 8681; random linear units share none, so this bounds their number
 
 

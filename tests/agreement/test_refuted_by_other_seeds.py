@@ -14,6 +14,8 @@ from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.figures import published_figure
 from capsmodel.papers.index import read_checks
 
+pytestmark = pytest.mark.agreement
+
 KEPT = data_path("results/runs")
 OTHER_SEEDS = 1000  # added to those of the figure
 # What a claim rests on, of all runs of its figure: one rate in each unit of lambda, and eight seeds. In the runs of the

@@ -24,6 +24,8 @@ from capsmodel.queueing.mg1 import mg1_wait_prob
 from capsmodel.queueing.service import Empirical
 from capsmodel.workloads.catalogue import load_workload
 
+pytestmark = pytest.mark.agreement
+
 # Waits are correlated for longer at high load: more flows there, and still less precision in the tails.
 SHORT_FLOWS = {0.1: 20_000, 0.3: 20_000, 0.5: 24_000, 0.8: 60_000}
 DETECT_TAIL_SHARE = {0.1: 0.6, 0.3: 0.8, 0.5: 0.8, 0.8: 1.1}

@@ -13,6 +13,8 @@ from capsim.run.unequal_paths import sent_units
 from capsmodel import PathLosses, unit_failure_prob
 from capsmodel.experiments.agreement import Count
 
+pytestmark = pytest.mark.agreement
+
 LOSS = [0.02, 0.02, 0.1, 0.25]
 K, R, N = 10, 4, 14
 UNITS, UNITS_OF_BOTH = 25_000, 120

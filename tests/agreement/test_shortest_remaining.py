@@ -12,6 +12,8 @@ from agreement.measured.shortest_remaining import flow_service, shortest_remaini
 from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.queueing.srpt import srpt_mean_response, srpt_mean_response_of_size
 
+pytestmark = pytest.mark.agreement
+
 SEGMENTS = (10, 100)
 SERVICE = flow_service(SEGMENTS)
 FLOWS = {0.3: 20_000, 0.7: 60_000}

@@ -17,6 +17,8 @@ from capsmodel.papers.measurements.single_port import (
 )
 from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob
 
+pytestmark = pytest.mark.agreement
+
 LOADS = (0.1, 0.5, 0.8)
 MIXES = {"M/D/1": (1460,), "M/G/1": (100, 1460)}  # equally frequent
 DETECT = 0.15

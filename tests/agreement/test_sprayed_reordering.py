@@ -16,6 +16,8 @@ from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
 
+pytestmark = pytest.mark.agreement
+
 FLOWS, DETECT = 8000, 0.04
 SLOW_PATHS = (1, 4, 10, 20, 30, 39)
 FLOW_PACKETS = (2, 5, 10, 30)

@@ -21,6 +21,8 @@ from capsmodel.multipath.sawtooth import (
 )
 from capsmodel.papers.measurements.means import mean_in_row
 
+pytestmark = pytest.mark.agreement
+
 PATHS = {"disjoint": (0.002, 0.008), "shared": (0.004, 0.004), "one loses three times as much": (0.003, 0.009)}
 RTTS_S = (1.0, 1.0)
 

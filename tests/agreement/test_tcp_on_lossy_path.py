@@ -17,6 +17,8 @@ from capsmodel.multipath.sawtooth import (
 )
 from capsmodel.papers.measurements.means import mean_in_row
 
+pytestmark = pytest.mark.agreement
+
 CONNECTIONS = 85
 LOSSES = {0.003: 1400, 0.005: 900, 0.01: 500, 0.03: 300, 0.1: 200}
 """Packets that each connection loses: enough to see 0.3 packets beyond the declared bias."""

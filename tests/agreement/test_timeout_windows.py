@@ -14,6 +14,8 @@ from agreement.measured.timeout_windows import played_patterns, random_windows
 from capsmodel.experiments.agreement import Count
 from capsmodel.multipath.timeouts import timeout_prob
 
+pytestmark = pytest.mark.agreement
+
 CASES = [(window, loss) for window in (2, 3, 4, 6, 10, 20) for loss in (0.01, 0.05, 0.2)]
 
 

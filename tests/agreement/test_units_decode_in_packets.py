@@ -17,6 +17,8 @@ from capsmodel.experiments.agreement import Count, MeanAndError
 from capsmodel.papers.measurements.real_codes import LDPC_SEED
 from capsmodel.papers.measurements.unit_decoding import decoded_units, decoding_two_ways
 
+pytestmark = pytest.mark.agreement
+
 DETECT, UNITS = 0.06, 3600
 
 

@@ -18,6 +18,8 @@ from capsmodel.cli.shared.run_output import missing_ratios
 from capsmodel.cli.shared.table import Column, laid_out
 from capsmodel.datafiles import data_path
 
+pytestmark = pytest.mark.agreement
+
 SMALL = "--fabric leaf-spine:2x2x2 --flows 20"
 STYLE = re.compile("\x1b" + r"\[[0-9;]*m")
 COMMANDS = [

@@ -9,6 +9,8 @@ from capsmodel.experiments import agreement as ag
 from capsmodel.experiments.statistics.intervals import paired_difference, wilson_interval
 from capsmodel.experiments.statistics.steady_state import batch_means
 
+pytestmark = pytest.mark.agreement
+
 REPEATS = 4000
 # Each simulated probability is held against an interval that misses the truth once in 10^4 cases.
 SURE = 0.9999

@@ -7,6 +7,8 @@ from capsmodel import ParameterError
 from capsmodel.experiments.statistics.argmin import argmin_interval
 from capsmodel.experiments.statistics.intervals import welch_difference, wilson_interval
 
+pytestmark = pytest.mark.agreement
+
 REPEATS = 2000
 # Each simulated probability is held against an interval that misses the truth once in 10^4 cases.
 SURE = 0.9999

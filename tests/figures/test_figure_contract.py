@@ -23,6 +23,8 @@ from capsmodel.papers.index import read_ledger
 from capsmodel.papers.ledger import CLOSED_FORM_TEST
 from capsmodel.papers.studies import simulated_studies
 
+pytestmark = pytest.mark.agreement
+
 NAMES = list(published_figures())
 # The closed-form figures of the papers; figures from packets add to them.
 CLOSED_FORM = [

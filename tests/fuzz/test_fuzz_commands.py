@@ -2,11 +2,14 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capsmodel.cli import main
 from capsmodel.codec import StreamEncoder
+
+pytestmark = pytest.mark.agreement
 
 NUMBERS = [
     "0",

@@ -13,6 +13,8 @@ from capsmodel.experiments.results import merge
 from capsmodel.experiments.sweep import Task, measurement, one_by_one, run_sweep
 from capsmodel.workloads.files import read_flow_sizes
 
+pytestmark = pytest.mark.agreement
+
 FLOWS = b"src,dst,bytes,start_s,job\n0,1,1000,0.5,a\n1,0,2000,1e-3,b\n0,1,1,0,c\n"
 
 

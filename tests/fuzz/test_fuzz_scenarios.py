@@ -18,6 +18,8 @@ from capsim import ParameterError, load_scenario, presets
 from capsim.run.simulation import prepare
 from capsim.scenario.scenario import from_dict
 
+pytestmark = pytest.mark.agreement
+
 STRANGE = st.one_of(
     st.sampled_from(
         [0, -1, 1, 2**31, 2**53, 2**63 - 1, 2**63, -(2**63), 10**30, 0.0, -0.0, 0.4, 1e-300, 1e300, 5e-324]

@@ -28,6 +28,8 @@ from capsmodel.papers.index import read_ledger
 from capsmodel.papers.ledger import decided_by_runs
 from capsmodel.papers.studies import published_studies
 
+pytestmark = pytest.mark.agreement
+
 RESULTS = data_path("results/runs")
 LEDGER = read_ledger()
 STUDIES = list(published_studies())

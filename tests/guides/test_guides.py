@@ -16,6 +16,8 @@ from distributed import LocalCluster
 
 from capsmodel.cli import main
 
+pytestmark = pytest.mark.agreement
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FILE = re.compile(r"^```\{file\} (?P<name>\S+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 CLUSTER_LINE = re.compile(r"^\$ (capsmodel study .*--cluster )(tcp://\S+)(.*)$", re.MULTILINE)

@@ -31,6 +31,8 @@ from capsmodel.multipath.coding_schedule import CodingState
 from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
 from capsmodel.workloads.catalogue import FlowSizes, PacketSizes, load_workload
 
+pytestmark = pytest.mark.agreement
+
 PACKAGES = ("coding", "coding.paths", "queueing", "fct", "reordering", "multipath", "workloads")
 MODULES = ("metrics", "units")
 # These read files: tests/model/test_size_files.py, test_unit_choice.py.

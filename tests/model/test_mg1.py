@@ -24,6 +24,8 @@ from capsmodel.queueing.mg1 import (
 from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
 from capsmodel.queueing.transforms import LatticeWait, common_step, euler_inversion
 
+pytestmark = pytest.mark.agreement
+
 # Stated in the docstring of mg1_wait_prob.
 RTOL, TRANSFORM_ATOL = 1e-12, 1e-9
 

@@ -17,6 +17,8 @@ from capsmodel import Empirical, Exponential, ParameterError, PathDelay, PathLos
 from capsmodel.coding.paths import _loss_table
 from capsmodel.coding.paths.losses import MOST_PATHS
 
+pytestmark = pytest.mark.agreement
+
 RTOL = 1e-12
 PACKET_S = 1.0
 

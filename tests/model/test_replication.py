@@ -9,6 +9,8 @@ from capsmodel.fct.replication import mean_shortest_wait
 from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob
 from capsmodel.queueing.service import Deterministic, Empirical
 
+pytestmark = pytest.mark.agreement
+
 LOADS = np.array([1e-6, 0.01, 0.1, 0.3, 0.5, 0.8, 0.95, 0.999, 0.9999, 1 - 1e-6, 1 - 1e-9])
 FIXED, MIXED, UNEVEN = Deterministic(44.0), Empirical((12.0, 44.0), (0.2, 0.8)), Empirical((1, 44), (0.75, 0.25))
 

@@ -16,6 +16,8 @@ from capsmodel.queueing.mg1 import mg1_mean_wait
 from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
 from capsmodel.queueing.srpt import srpt_mean_response, srpt_mean_response_of_size
 
+pytestmark = pytest.mark.agreement
+
 SERVICES = [
     Deterministic(44),
     Empirical((1, 12, 44), (0.5, 0.3, 0.2)),

@@ -16,6 +16,8 @@ from capsmodel.datafiles import data_path
 from capsmodel.symbolic import DERIVATIONS, FORMULAS, Derivation, Step, formulas_of, latex_of
 from capsmodel.symbolic.forms import INDEX, LARGEST, same, telescoping, vanishes
 
+pytestmark = pytest.mark.agreement
+
 PAPERS = ("caps", "mmptcp", "repflow", "cdcps", "dc2mtcp")
 FORMULA_LIST = list(FORMULAS.values())
 NUMBERED = {"caps": 7, "repflow": 14, "cdcps": 7, "dc2mtcp": 10}

@@ -8,6 +8,8 @@ from other_simulators.htsim_cases import CASES
 
 from capsim.protocols.transports.rack import RACK
 
+pytestmark = pytest.mark.agreement
+
 SEEDS = 1  # of four, for the time that a run takes
 WITHIN = {  # shares of htsim's: of the mean, and of the end of a run
     "permutation": (0.01, 0.02),

@@ -6,6 +6,8 @@ import pytest
 from other_simulators.compare_with_ns3 import NOT_COMPARED, capsim_outcome, equal_flows, ns3_outcome
 from other_simulators.reference_scenarios import inputs_sha256, names, scenario_of, values_file
 
+pytestmark = pytest.mark.agreement
+
 # Every flow takes the same time to the picosecond, also where packets are lost.
 EXACT = {
     "alone-10g",

@@ -9,6 +9,8 @@ from other_simulators.dctcp_as_in_ns3 import dctcp_as_in_ns3
 from other_simulators.newreno_as_in_ns3 import newreno_as_in_ns3
 from other_simulators.reference_scenarios import scenario_of, scheme_of
 
+pytestmark = pytest.mark.agreement
+
 
 def with_rules(name, scheme, **rules):
     scenario = scenario_of(name)

@@ -19,6 +19,8 @@ from capsim import Balancer, FatTree, ParallelPaths, scheme
 from capsim.engines import run
 from capsim.engines.state import Setup
 
+pytestmark = pytest.mark.agreement
+
 FABRIC = FatTree(pods=4, hosts_per_edge=8, delay_s=20e-6, buffer_packets=100, rate_bps=1e8).build()
 THEIR_SEEDS, SEEDS = 5, 16
 MOST_ERRORS = 4.0  # six comparisons: one in 2600 runs with other seeds fails if both are the same

@@ -7,6 +7,8 @@ import pytest
 from other_simulators.htsim_tcp import CASES, capsim_outcome, equal_flows, htsim_outcome, values
 from other_simulators.tcp_as_in_htsim import DCTCP_AS_IN_HTSIM, RENO_AS_IN_HTSIM
 
+pytestmark = pytest.mark.agreement
+
 SCANNED_PS = 1_005_000_000  # htsim looks at timers once a millisecond, and waits at most 5 us more
 
 

@@ -45,6 +45,8 @@ from capsim.roles.hooks import ROLES
 from capsim.run.simulation import prepare
 from capsim.scenario.scenario import Comparison, from_dict
 
+pytestmark = pytest.mark.agreement
+
 STRUCTS = (
     Scenario,
     Hosts,

@@ -32,6 +32,8 @@ from capsim.records import ARRIVED, CORRUPTED, DROPPED
 from capsim.results import conservation
 from capsim.scenario.scenario import from_dict
 
+pytestmark = pytest.mark.agreement
+
 MSS = 1460
 LEFT_RIGHT = "left>right"
 

@@ -29,6 +29,8 @@ from capsim.protocols.layers.caps_per_host import CAPS_LAYER_PER_HOST
 from capsim.protocols.transports.tcp import SsthreshFrom
 from capsim.roles.catalogue import components
 
+pytestmark = pytest.mark.agreement
+
 VARIANTS = {
     "handshake": ("ecmp", {"transport": {"handshake": True}}),
     "handshake without a third packet": ("sack", {"transport": {"handshake": True, "handshake_ack": False}}),

@@ -14,6 +14,8 @@ from capsim.engines import run
 from capsim.engines.events import MANAGE, RECEIVE, SEND, TIMEOUT, WAKE, WAKES, tie
 from capsim.engines.state import TRACE_OFF
 
+pytestmark = pytest.mark.agreement
+
 SENDERS = 4
 STAR = LeafSpine(leaves=1, hosts_per_leaf=SENDERS + 1, spines=1, delay_s=10e-6, buffer_packets=100)
 

@@ -18,6 +18,8 @@ from capsmodel.papers.measurements.single_port import simulated_port
 from capsmodel.papers.measurements.unit_decoding import decoded_units
 from capsmodel.papers.measurements.unit_delays import window_delays
 
+pytestmark = pytest.mark.agreement
+
 
 def on_both_engines(measure: Callable[..., Any], **setting: Any) -> tuple[Any, Any]:
     compiled, reference = (measure(**setting, engine=engine) for engine in ("compiled", "reference"))

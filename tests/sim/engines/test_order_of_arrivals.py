@@ -18,6 +18,8 @@ from capsim.engines.compiled.world import copy_block, replay, tree_over
 from capsim.engines.events import NO_STAMP
 from capsim.engines.state import TRACE_OFF
 
+pytestmark = pytest.mark.agreement
+
 NO_AGENDA = 2**62  # ports
 FAILING = (
     LinkChange(between=("leaf0", "spine1"), down_s=100e-6, up_s=900e-6),

@@ -23,6 +23,8 @@ from capsim.fabric.flows import flow_list
 from capsim.fabric.kinds import AnyFabric
 from capsim.results.ideal import ideal_fct_s
 
+pytestmark = pytest.mark.agreement
+
 ROUNDING = 1e-12  # of seconds from picoseconds
 TWO = {"leaves": 2, "hosts_per_leaf": 2, "spines": 2}
 SLOW_SPINE = LinkChange(between=("leaf*", "spine1"), rate_bps=1e8)

@@ -12,6 +12,8 @@ from capsmodel.experiments.printed import Printed
 from capsmodel.experiments.statistics.sequential import level_at, looks, repeated_median
 from capsmodel.experiments.words import below
 
+pytestmark = pytest.mark.agreement
+
 ALPHA = 0.05
 STUDIES = 200
 POINTS = 6

@@ -11,6 +11,8 @@ from capsim.engines import run
 from capsim.protocols.balancers.ecmp import ECMP, Split
 from capsim.protocols.balancers.spray import RPS
 
+pytestmark = pytest.mark.agreement
+
 FLOWS = 4000
 HASHES = key(1, 2, np.arange(FLOWS)).tolist()
 

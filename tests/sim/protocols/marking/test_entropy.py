@@ -27,6 +27,8 @@ from capsim.protocols.marking.five_tuple import FIVE_TUPLE
 from capsim.records import ACK, ARRIVED, CODED, DATA, NONE, PACKET, SUBFLOW, SYN
 from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, HEADER, MARKED
 
+pytestmark = pytest.mark.agreement
+
 MS = 10**9  # picoseconds
 
 

@@ -45,6 +45,8 @@ from capsim.protocols.registry import NICS
 from capsim.records import ACK, ARRIVED, BY_ARRIVAL, BY_RANK, CODED, DATA, NONE, SYN
 from capsim.scenario.scenario import from_dict
 
+pytestmark = pytest.mark.agreement
+
 PACKET_US = 12.0  # of 1500 bytes at 1 Gbps
 SLOW_NICS = Dumbbell(hosts_per_side=4, rate_bps=1e11, host_rate_bps=1e9, delay_s=1e-6)
 TO = (4, 5, 6, 7)  # hosts of the other side
