@@ -18,6 +18,7 @@ from capsim.base import schema
 from capsim.base.clock import to_s
 from capsim.engines.state import Setup
 from capsim.fabric.topology import ports_like
+from capsim.results.fct import finished_flows
 from capsim.results.files import check_folder, read_manifest, read_table, same_rows
 from capsim.results.load_record import offered_line
 from capsim.results.plots import plot_cdf
@@ -234,6 +235,7 @@ def _print(result: Result, ran: Filled, output: Output) -> None:
         {"metric": shown(name).words, "value": number(value * shown(name).factor), "unit": shown(name).shown_unit}
         for name, value in values.items()
     ]
+    rows.insert(1 + list(values).index("mean_fct_long_s"), _timed_out_long(result))
     columns = [
         Column("metric", f"{chosen.scheme}, seed {chosen.seed}"),
         Column("value", "value", right=True),
@@ -252,6 +254,13 @@ def _print(result: Result, ran: Filled, output: Output) -> None:
     if summary.mean_fct_short_s > summary.p99_fct_short_s:
         explain(mean_above_p99(chosen.scheme))
     explain(_resources_line(result))
+
+
+def _timed_out_long(result: Result) -> dict[str, str]:
+    """Return the line about long flows that says what ``timeout_ratio_short`` says about short ones."""
+    done = finished_flows(result.flows, warm_up_s=result.scenario.warm_up_s, kind="long")
+    share = (done["winner_timeouts"] > 0).mean()
+    return {"metric": "long flows with a timeout", "value": number(100 * share), "unit": "%"}
 
 
 def _run(scenario: Scenario, setup: Setup, engine: Engine) -> Result:

@@ -70,6 +70,17 @@ def test_what_long_flows_get_since_the_warm_up_is_told_where_there_is_one(
     assert out.count("throughput, long, since the warm-up") == lines
 
 
+def test_timeouts_of_long_flows_are_in_the_summary(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    small = ["--set", "short_bytes=1000B", "--set", "fabric.buffer_packets=3", "--engine", "reference"]
+    out = printed(["simulate", *SMALL, *small, "--flows-csv", str(tmp_path / "flows.csv")], capsys)
+    (shown,) = (one for one in out.splitlines() if one.startswith("long flows with a timeout"))
+    flows = csv.DictReader((tmp_path / "flows.csv").read_text(encoding="utf-8").splitlines())
+    expired = [int(flow["winner_timeouts"]) > 0 for flow in flows if flow["short"] == "False"]
+    assert 0 < sum(expired) < len(expired)
+    assert float(shown.split()[-2]) == pytest.approx(100 * sum(expired) / len(expired), rel=1e-3)
+    assert shown.split()[-1] == "%"
+
+
 def test_flags_and_file_describe_the_same_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     flags = ["--rate", "10Gbps", "--delay", "2us", "--buffer", "64KB", "--seed", "3", "--scheme", "rps"]
     flags += ["--nic", "round_robin"]

@@ -1,20 +1,15 @@
-"""Senders that follow ``htsim_uec``: one that never guesses what is lost, and one that sends when its NIC is free.
+"""A sender that follows ``htsim_uec``: it never guesses what is lost.
 
 Without ``-sleek``, ``UecSrc`` sends a packet again when a NACK for its header comes, or at its retransmission timer; it
 neither counts duplicates nor looks at times, and sends no probe. What is delivered and what is in flight is RACK's
 here (`TOLD_BY_HEADERS`).
-
-A packet of ``UecSrc`` counts as sent, and its timer begins, when the NIC takes it. Where a host has one flow, that is
-when the packet before it has left (`COUNTED_AT_NIC`).
 """
 
 from dataclasses import replace
 from typing import Any
 
-from capsim.base.inlined import inlined
 from capsim.protocols.transports.rack import RACK, _miss, _plan, _take_new, only_header, take_delivered
 from capsim.protocols.transports.tcp import echoed_mark, open_by_reply
-from capsim.protocols.transports.uet import UET
 from capsim.records import ACK, ESTABLISHED, NONE, RETRANSMITTED
 from capsim.roles.hooks import DUPLICATE, HEADER, LOST
 
@@ -42,29 +37,3 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
 
 
 TOLD_BY_HEADERS = replace(RACK, name="told_by_headers", on_ack=on_ack)
-
-BYTE_PS = 80  # at 100 Gbps
-send_in_window = inlined(UET.send)
-
-
-def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
-    """Send one packet when the one before it has left the host."""
-    memory = own.subflow
-    if now_ps < memory.free_ps:
-        sub.send_wake_ps = memory.free_ps
-        return 0
-    sub.send_wake_ps = NONE
-    sent = send_in_window(params, own, sub, ring, packet, now_ps)
-    if sent:
-        memory.free_ps = now_ps + packet.bytes * BYTE_PS
-        sub.send_wake_ps = memory.free_ps
-    return int(sent)
-
-
-COUNTED_AT_NIC = replace(
-    UET,
-    name="counted_at_nic",
-    send=send,
-    send_timer=True,
-    memory=UET.memory | {"subflow": (*UET.memory["subflow"], ("free_ps", "i8"))},
-)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from other_simulators.as_in_htsim import COUNTED_AT_NIC
 from other_simulators.htsim_cases import (
     CASES,
     FOLDER,
@@ -40,7 +39,6 @@ CONVENTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "permutation-reps",
         {"queue": FIFO},
     ),
-    "a packet counts as sent when its NIC takes it": ("uet-drop-incast-32", {"transport": COUNTED_AT_NIC}),
 }
 
 

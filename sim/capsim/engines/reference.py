@@ -130,6 +130,12 @@ class Network(Records):
         self.free_packet(packet.number)
         self.check_done()
 
+    def note_sent(self, packet: Any, now_ps: int) -> None:
+        """Tell a transport that asks for it that the NIC of its host takes a packet with data, or has dropped it."""
+        sub = self.subs[packet.sub]
+        if has_data(packet) and self.stacks[sub.stack].on_sent != 0:
+            reference_hosts.on_sent(self, sub.id, packet.number, now_ps)
+
     def weigh(self, packet: Any) -> None:
         """Compute what a packet is worth to its receiver."""
         sub = self.subs[packet.sub]
@@ -146,6 +152,8 @@ class Network(Records):
         else:
             port.record.packets_dropped += 1
             port.record.bytes_dropped += packet.bytes
+            if port.stamps:
+                self.note_sent(packet, self.env.now)
         if self.setup.trace >= TRACE_DROPS:
             self.trace_packet(DROPPED, reason, port, packet)
         self.free_packet(packet.number)

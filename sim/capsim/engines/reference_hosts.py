@@ -75,4 +75,6 @@ def _bound() -> dict[str, Any]:
 
 
 _scope = _bound()
-start, wake, deliver, forward, rank = (_scope[name] for name in ("start", "wake", "deliver", "forward", "rank"))
+start, wake, deliver, forward, rank, on_sent = (
+    _scope[name] for name in ("start", "wake", "deliver", "forward", "rank", "on_sent")
+)

@@ -150,7 +150,8 @@ class Port:
         self.limit_bytes = maxsize if record.limit_bytes == NONE else record.limit_bytes
         self.is_lossy = record.loss_prob > 0
         self.sojourn_ps = self.sojourn_bytes_ns = 0
-        self.begins_at_once = not (self.is_ordered or self.is_ranked or self.has_jitter)
+        self.stamps = network.stamps and bool(record.of_host)
+        self.begins_at_once = not (self.is_ordered or self.is_ranked or self.has_jitter or self.stamps)
         self.extras = self.done_at_departure()
 
     def done_at_departure(self) -> list[Callable[[Any, int], None]]:
@@ -175,7 +176,10 @@ class Port:
             self.departure.order = self.arrival.order = in_turn(self.env.next_transmission())
         if self.is_ranked:
             self.record.turn = max(self.record.turn, packet.rank)
-        return self.begin_ps(packet, self.record.packets_out, now_ps) if self.has_jitter else now_ps
+        begin_ps = self.begin_ps(packet, self.record.packets_out, now_ps) if self.has_jitter else now_ps
+        if self.stamps:
+            self.network.note_sent(packet, begin_ps)
+        return begin_ps
 
     def depart(self, _: simpy.Event) -> None:
         """Let the packet in service go, whose last bit has left, and send the next."""

@@ -203,6 +203,7 @@ class Records:
         self.route_first, self.route_count = self.state.route_first.tolist(), self.state.route_count.tolist()
         self.host_port = fabric.host_port.tolist()
         self.draws, self.reads_queues = scheme.balancer.draws, scheme.balancer.reads_queues
+        self.stamps = any(each.stack.transport.on_sent is not None for each in self.state.stacks)
         self.encode_ps, self.decode_ps = self.setup.encode_ps, self.setup.decode_ps
         self.flow_jitter_ps, self.stages_of_flow = self.setup.flow_jitter_ps, self.state.stages_of_flow
         self.fault, self.refused_path, self.refused_of, self.pinned = 0, 0, 0, bool(self.setup.pinned)

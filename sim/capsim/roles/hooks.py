@@ -35,6 +35,10 @@ What happens at an end host::
     on_timeout, learn, react, send until 0  at the sender, when ``sub.timer_ps`` is reached
     on_data                                 at the receiver, when DATA or a SYN has come
     on_receive_timer                        at the receiver, when ``sub.receive_wake_ps`` is reached
+    on_sent                                 at the sender, when its NIC begins to send a packet with data
+
+A packet that waits in its host has left `send` and has not come to `on_sent`. One that the NIC drops, or that a layer
+keeps, comes to `on_sent` then. The NIC may know the time before: ``now_ps`` of `on_sent` can be yet to come.
 
 `learn` is given the acknowledgement; its ``packet.entropy`` is that of the packet that it answers, as `mark` wrote it.
 At a timeout it is given a packet that says nothing, not even that. The answer to the header of a trimmed packet, for
@@ -132,6 +136,7 @@ HOOKS = {
     "on_ack": _signature("transport", _PACKET, "signals"),
     "on_timeout": _signature("transport", "params own sub ring now_ps", "signals"),
     "on_receive_timer": _signature("transport", _PACKET, "1: `packet` is an acknowledgement that leaves now"),
+    "on_sent": _signature("transport", _PACKET, "0"),
     "react": _signature("congestion", "params own flow sub subs signals now_ps", "0"),
     "begin": _signature(
         "sharing", "params own flow now_ps", "how many subflows to open now; ``flow.to_open`` more at ``flow.wake_ps``"

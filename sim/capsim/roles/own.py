@@ -71,6 +71,7 @@ _UNSEEN = {
     "on_timeout": ("host",),
     "on_data": ("segments",),
     "on_receive_timer": ("segments",),
+    "on_sent": ("host",),
     "collect": ("host",),
     "release": ("host",),
     "recover": ("host",),

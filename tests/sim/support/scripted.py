@@ -14,6 +14,7 @@ from support.engine_setups import flow_list, record, setup_of
 
 from capsim import Dumbbell, Scheme
 from capsim.engines.hosts import handlers
+from capsim.engines.hosts.primitives import on_sent
 from capsim.engines.reference_records import Records
 from capsim.engines.state import Setup
 from capsim.records import ACK, DATA, NONE, PACKET, RETRANSMITTED, SYN_ACK
@@ -40,7 +41,13 @@ class Hosts(Records):
     def __init__(self, setup: Setup):
         super().__init__(setup)
         self.sent: list[Any] = []
-        self.port_objects = [SimpleNamespace(enqueue=lambda packet, _: self.sent.append(packet))] * setup.fabric.n_ports
+        self.port_objects = [SimpleNamespace(enqueue=self.send)] * setup.fabric.n_ports
+
+    def send(self, packet: Any, now_ps: int) -> None:
+        """Keep a packet, which the NIC takes at once."""
+        self.sent.append(packet)
+        if packet.kind == DATA and self.stacks[self.subs[packet.sub].stack].on_sent != 0:
+            on_sent(self, packet.sub, packet.number, now_ps)
 
     def take_packet(self) -> int:
         """Return the number of a packet in which something is left."""

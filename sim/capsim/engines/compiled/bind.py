@@ -43,6 +43,14 @@ def queues_now(w: Any, first: int, count: int, now_ps: int) -> None:
 
 
 @kernel
+def nic_now(w: Any, h: int, now_ps: int) -> None:
+    """Bring the port of a host up to date."""
+    if not w.ordered:
+        p = int64_at(w.host_port, h)
+        drain(w, p, port_at(w.ports, p), now_ps)
+
+
+@kernel
 def drop_unroutable(w: Any, number: int, reason: int, now_ps: int) -> None:
     """Drop a packet at a switch that has no route for it."""
     drop(w, NONE, number, reason, now_ps)
@@ -89,7 +97,8 @@ def new_subflow(w: Any, f: int) -> int:
 EVERY_PACKET = {"forward", "chosen_path", "deliver", "deliver_to_transport", "acknowledge", "heed"}
 EVERY_PACKET |= {"pump", "push", "note_ready", "launch", "leave_host", "finish_sending"}
 
-ACTIONS = (take_packet, free_packet, enqueue, drop_unroutable, queues_now, arm, arm_flow, arm_processor, new_subflow)
+OF_PACKETS = (take_packet, free_packet, enqueue, drop_unroutable)
+ACTIONS = (*OF_PACKETS, queues_now, nic_now, arm, arm_flow, arm_processor, new_subflow)
 
 
 def _bound() -> dict[str, Any]:

@@ -72,6 +72,7 @@ NUMBERS = (
     "histograms",
     "warm_up_ps",
     "fault",
+    "stamps",  # some transport asks when the NIC of its host takes a packet
     "pinned",  # whether a flow is pinned to a path
     "payload",  # COUNTED, CARRIED or ANSWERED of the loop
     "asked",  # the packet of which Python is asked what it is worth

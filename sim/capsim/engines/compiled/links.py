@@ -25,7 +25,7 @@ from capsim.base.bounds import BACKLOG_PS
 from capsim.engines.compiled.jit import expanded, inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.compiled.order.agenda import add_arrival, cancel_arrival, follow_arrival
 from capsim.engines.compiled.order.ordered import begin, cancel, departed
-from capsim.engines.compiled.packets import drop, write_trace
+from capsim.engines.compiled.packets import drop, note_sent, write_trace
 from capsim.engines.compiled.pointers import (
     counters_at,
     flow_at,
@@ -158,6 +158,8 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
 def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a FIFO port: its departure is known at once."""
     extend_queue(w, p, port, packet, now_ps)
+    if w.stamps and port.of_host:
+        note_sent(w, number, packet, port.free_ps - transmission_ps(w, port, packet))
     arrive_ps = port.free_ps + port.delay_ps
     port.queue_head = number if port.queue_head == NONE else port.queue_head
     port.queue_head_ps = min(port.queue_head_ps, arrive_ps)
@@ -266,6 +268,8 @@ def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> N
         port.turn = max(port.turn, packet.rank)
     begin_ps = max(now_ps, ready_ps(w, p, port, packet.enqueue_ps, port.packets_out))
     depart_ps = begin_ps + transmission_ps(w, port, packet)
+    if w.stamps and port.of_host:
+        note_sent(w, number, packet, begin_ps)
     port.queue_head = number
     port.queue_head_ps = depart_ps + port.delay_ps
     put_on_wire(w, p, port, number, packet, port.queue_head_ps)

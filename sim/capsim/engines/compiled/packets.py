@@ -7,7 +7,9 @@ next unused one. So packets that nobody has written to, zeros, follow each other
 from typing import Any
 
 from capsim.engines.compiled.jit import inlined_kernel, kernel
-from capsim.engines.compiled.pointers import counters_at, packet_at, port_at, sub_at, trace_at
+from capsim.engines.compiled.pointers import counters_at, packet_at, port_at, stack_at, sub_at, trace_at
+from capsim.engines.compiled.tables import on_sent, whole
+from capsim.engines.hosts.queue_counts import has_data
 from capsim.engines.state import TRACE_DROPS
 from capsim.records import CORRUPTED, DROPPED, NONE
 
@@ -56,6 +58,14 @@ def write_trace(w: Any, what: int, reason: int, p: int, packet: Any, now_ps: int
 
 
 @kernel
+def note_sent(w: Any, number: int, packet: Any, now_ps: int) -> None:
+    """Tell a transport that asks for it that the NIC of its host takes a packet with data, or has dropped it."""
+    s = whole(packet.sub)
+    if has_data(packet) and stack_at(w.stacks, sub_at(w.subs, s).stack).on_sent != 0:
+        on_sent(w, s, number, now_ps)
+
+
+@kernel
 def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
     """Drop a packet at port `p`, or at a switch without a route if `p` is NONE."""
     packet = packet_at(w.packets, number)
@@ -66,6 +76,8 @@ def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
         port.packets_dropped += 1
         port.bytes_dropped += packet.bytes
         queue_packets = port.queue_packets
+        if w.stamps and port.of_host:
+            note_sent(w, number, packet, now_ps)
     else:
         counters_at(w.counters, 0).unroutable += 1
     if w.trace_level >= TRACE_DROPS:

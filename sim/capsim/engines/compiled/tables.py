@@ -170,4 +170,6 @@ _names = _named(vars(pointers)) | _named(globals()) | pointers.hook_at | {"int_a
 EVERY_PACKET = ("send", "on_data", "on_ack", "react", "choose", "admit")  # of most schemes
 _callers = callers(_names, {name: caller_source(name) for name in HOOKS})
 hooks = {name: (inlined_kernel if name in EVERY_PACKET else kernel)(caller) for name, caller in _callers.items()}
-admit, take, leave, evict, rank = (hooks[name] for name in ("admit", "take", "leave", "evict", "rank"))
+admit, take, leave, evict, rank, on_sent = (
+    hooks[name] for name in ("admit", "take", "leave", "evict", "rank", "on_sent")
+)

@@ -165,6 +165,7 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "draws": scheme.balancer.draws,
         "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
+        "stamps": any(each.stack.transport.on_sent is not None for each in state.stacks),
         "pinned": bool(setup.pinned),
         "margin": state.margin,
         "probe_ps": setup.probe_ps,

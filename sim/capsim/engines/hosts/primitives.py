@@ -129,6 +129,10 @@ def queues_now(w: Any, first: int, count: int, now_ps: int) -> None:
     """Bring the queues of candidates up to date: here they always are."""
 
 
+def nic_now(w: Any, h: int, now_ps: int) -> None:
+    """Bring the port of host `h` up to date: here it always is."""
+
+
 def take_packet(w: Any) -> Any:
     """Return the number of an unused packet; it has no label."""
     return w.take_packet()
@@ -179,7 +183,7 @@ names = globals() | {f"Own_{name}": _maker(OWN[name]) for name in HOOKS} | {f"{n
 _own = "{holder}.blank_{name} or {made}"  # blank: of a component without fields of its own
 sources = {name: caller_source(name, _own) for name in HOOKS}
 _call = callers(names, sources)
-open_, send, on_data, on_ack, on_timeout, on_receive_timer = (_call[name] for name in hooks_of("transport"))
+open_, send, on_data, on_ack, on_timeout, on_receive_timer, on_sent = (_call[name] for name in hooks_of("transport"))
 react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
 accept, combine, emit, collect, release = (_call[name] for name in hooks_of("layer")[:5])
 recover, resume, observe, encodes, decodes = (_call[name] for name in hooks_of("layer")[5:])

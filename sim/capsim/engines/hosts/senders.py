@@ -14,8 +14,10 @@ from capsim.engines.hosts.primitives import (
     learn,
     mark,
     new_subflow,
+    nic_now,
     note,
     on_ack,
+    on_sent,
     on_timeout,
     open_,
     packet_at,
@@ -108,6 +110,8 @@ def push(w: Any, s: int, now_ps: int) -> None:
         if decision != KEEP:
             launch(w, s, number, now_ps)
             number = take_packet(w)
+        else:
+            keep(w, s, number, now_ps)
         if decision == FOLLOW:
             push_layer(w, s, now_ps)
         if coded_on != NONE:
@@ -117,6 +121,12 @@ def push(w: Any, s: int, now_ps: int) -> None:
     if stack.emits_unasked:
         push_layer(w, s, now_ps)
     arm(w, s)
+
+
+def keep(w: Any, s: int, number: int, now_ps: int) -> None:
+    """Leave a packet to the layer: for the transport it has left the host."""
+    if stack_at(w.stacks, sub_at(w.subs, s).stack).on_sent != 0:
+        on_sent(w, s, number, now_ps)
 
 
 def push_layer(w: Any, s: int, now_ps: int) -> None:
@@ -165,8 +175,11 @@ def notify(w: Any, s: int, signals: int, now_ps: int) -> None:
 def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
     """Deliver an acknowledgement to the sender, and send what it allows."""
     judge(w, s, number)
+    stack = stack_at(w.stacks, sub_at(w.subs, s).stack)
+    if stack.on_sent != 0:
+        nic_now(w, whole(sub_at(w.subs, s).src), now_ps)
     signals = on_ack(w, s, number, now_ps)
-    if stack_at(w.stacks, sub_at(w.subs, s).stack).learn != 0:
+    if stack.learn != 0:
         learn(w, s, number, signals, now_ps)
     if sub_at(w.subs, s).shared:
         signals |= data_acknowledged(w, s, number, now_ps)
@@ -178,8 +191,11 @@ def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
 
 def expire(w: Any, s: int, now_ps: int) -> None:
     """Let the retransmission timer of a subflow fire, and send what follows."""
+    stack = stack_at(w.stacks, sub_at(w.subs, s).stack)
+    if stack.on_sent != 0:
+        nic_now(w, whole(sub_at(w.subs, s).src), now_ps)
     signals = on_timeout(w, s, now_ps)
-    if stack_at(w.stacks, sub_at(w.subs, s).stack).learn != 0:
+    if stack.learn != 0:
         number = take_packet(w)
         learn(w, s, number, signals, now_ps)
         free_packet(w, number)

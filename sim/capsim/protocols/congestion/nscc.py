@@ -29,7 +29,7 @@ or above W.
 **Quick adapt.** Each RTT + T of time, if a NACK came in it or d > 4 T, and less than W/8 was delivered, the window is
 set to what was delivered. Then marks and NACKs are ignored until what was in flight has been answered.
 
-The wait of a packet at its own host's NIC is a part of its delay here.
+The wait of a packet at its own host's NIC is no part of its delay (:mod:`~capsim.protocols.transports.uet`).
 
 **Without delays.** With ``window = "ecn"`` marks alone decide, packet by packet, as with the ``dctcp`` of that
 simulator: n bytes without a mark add s n / w, with one they take n / 3. NACKs, timer and bounds are the same; htsim has

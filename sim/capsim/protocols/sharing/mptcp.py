@@ -2,7 +2,8 @@
 
 A data segment goes to a subflow that would send it now, by default to the next in turn. It stays with that subflow,
 which repairs its loss. The receiver keeps what comes behind a gap of the stream in one buffer for all subflows, and
-advertises its room.
+advertises its room. Timers and round trips are those of the subflows
+(:mod:`~capsim.protocols.transports.tcp`).
 """
 
 from dataclasses import dataclass

@@ -11,11 +11,14 @@ no answer for an RTO         the same                                    MISSING
 ============================ =========================================== ==========================================
 
 The order in which packets come says nothing, so there are no duplicate ACKs. Each answer has the time at which its
-packet left: so a NACK says of which copy it is, and every ACK is a measure of a round trip, ``sub.rtt_ps``.
+packet left: so a NACK says of which copy it is, and every ACK is a measure of a round trip, ``sub.rtt_ps``. When a
+packet leaves says the transport: when it hands the packet over, or, with the hook `on_sent`, when the NIC of its host
+takes it, up to which the packet waits (`let_wait`) and has no timer.
 """
 
 from typing import Any
 
+from capsim.base.bounds import MAX_TIME_PS
 from capsim.base.inlined import inlined
 from capsim.protocols.transports.receiver import note_arrival
 from capsim.protocols.transports.tcp import advance, echoed_mark, holds, payload_bytes, send_segment
@@ -28,6 +31,8 @@ SUBFLOW = (
 )
 SEGMENT = (("sent_ps", "i8"),)
 PACKET = (("trimmed", "i8"),)
+
+WAITS_PS = MAX_TIME_PS  # when a packet leaves that its NIC has not taken: after all times of a run
 
 
 @inlined
@@ -79,6 +84,20 @@ def send_one(params: Any, own: Any, sub: Any, ring: Any, packet: Any, segment: i
     sub.flight_bytes += payload_bytes(params, sub, segment)
     own.segments[place].sent_ps = now_ps
     return send_segment(params, sub, packet, segment, now_ps)
+
+
+@inlined
+def let_wait(own: Any, sub: Any, segment: int) -> None:
+    """Note that a segment that was handed over waits for the NIC of its host."""
+    own.segments[segment & sub.ring_mask].sent_ps = WAITS_PS
+
+
+def on_sent(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+    """Note when the NIC takes a packet: then its round trip and its timer begin."""
+    packet.sent_ps = now_ps
+    if packet.kind == DATA and sub.una <= packet.segment < sub.high:
+        own.segments[packet.segment & sub.ring_mask].sent_ps = now_ps
+    return 0
 
 
 @inlined
@@ -138,12 +157,15 @@ def take_answer(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps:
 
 @inlined
 def lose_late(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
-    """Lose what has had no answer for an RTO, and set the timer for the next; return how many packets that is."""
+    """Lose what has had no answer for an RTO, and set the timer for the next; return how many packets that is.
+
+    What has not left by now has its answer an RTO from now at the earliest.
+    """
     late = 0
     sub.timer_ps, sub.lost_flight_bytes = NONE, 0
     for segment in range(sub.una, sub.high):
         if not holds(sub, ring, segment, SACKED | MISSING):
-            due_ps = own.segments[segment & sub.ring_mask].sent_ps + sub.rto_ps
+            due_ps = min(own.segments[segment & sub.ring_mask].sent_ps, now_ps) + sub.rto_ps
             if due_ps <= now_ps:
                 lose(params, own.subflow, sub, ring, segment)
                 late += 1

@@ -18,6 +18,9 @@ and headers that are lost. PULLs can be lost too; they are counted, so the next 
 last of a flow: where a sender waits for a PULL and has heard nothing for an RTO, it sends one packet without it. The
 RTO follows the round trips of ACKs as in RFC 6298, above a least value, and does not double (htsim).
 
+A packet counts as sent when it is handed to the NIC (htsim, ``NdpSrc::send_packet``, which stamps it and puts it into
+the queue of the host). The wait there is a part of the round trips that the RTO follows.
+
 Headers that find no room in a switch are lost: they do not return to their sender, which htsim leaves out too unless it
 is asked for.
 """

@@ -14,6 +14,10 @@ Acknowledgements have the highest priority. The window answers as Tahoe's: half 
 start begins at one segment (section 4.2; ns-2, ``slowdown``). The receiver is that of
 :mod:`~capsim.protocols.transports.sack`. A probe carries one byte of the first unacknowledged segment, of which the
 receiver makes no use; it says by its acknowledgement that the path is open.
+
+The timer begins when a segment is handed to the NIC, as in ns-2, whose agent sets it when it gives a packet to the
+node (``TcpAgent::output``). The paper speaks of no other time. The NIC sends what has least left first and drops the
+rest, as each port does, so that a long wait there is meant to end by a timeout.
 """
 
 from dataclasses import dataclass, replace

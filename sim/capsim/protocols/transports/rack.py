@@ -31,8 +31,10 @@ segment sent more than once Segment.           RESENT in the ring               
 =========================== ================== ======================================== =============
 
 There are no time stamps: of a retransmission whose round trip is shorter than the shortest one, the original was
-delivered. Without a round trip since the last probe no probe is sent, so none is planned either. Nothing is undone
-after a retransmission that was in vain (RFC 4015, RFC 5682). A reduced window holds at once (no RFC 6937).
+delivered. A segment counts as sent when it is handed to the NIC (RFC 8985, 5.1: when it was transmitted, for which
+Linux takes the time at which TCP passes it on). Without a round trip since the last probe no probe is sent, so none is
+planned either. Nothing is undone after a retransmission that was in vain (RFC 4015, RFC 5682). A reduced window holds
+at once (no RFC 6937).
 """
 
 from dataclasses import dataclass

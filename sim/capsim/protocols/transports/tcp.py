@@ -11,6 +11,10 @@ retransmission timeout RTO      ``sub.rto_ps``          RFC 6298, sections 2, 5
 congestion window      cwnd     ``sub.cwnd_bytes``      RFC 5681, section 3.1
 slow-start threshold   ssthresh ``sub.ssthresh_bytes``  RFC 5681, section 3.1
 ====================== ======== ======================= =======================
+
+A segment counts as sent, and its timer and round trip begin, when the sender hands it to its NIC: RFC 6298 speaks of
+the sending of a segment by TCP, ns-3 (``TcpSocketBase::SendDataPacket``) and Linux (``__tcp_transmit_skb``) stamp it
+there. So a wait at the own NIC is a part of SRTT, and the RTO follows it.
 """
 
 from dataclasses import dataclass

@@ -21,8 +21,12 @@ packet that caused it, and that packet's mark, entropy and time. At once are ans
 one that has come before, and one that asks for it: the last, one that is sent again, and one behind which the window is
 full. After such a packet there is one more ACK at once when nothing is missing any more (``processData``).
 
-Not covered, of what that simulator has: packets that wait for the NIC of their host in turn and count as sent when they
-leave it, credits of receivers, and the probes of SLEEK.
+A packet counts as sent when the NIC of its host takes it: its round trip and its timer begin then, as in that
+simulator, which makes a packet when its NIC grants a turn (``UecNIC``, ``UecSrc::timeToSend``). UET is a protocol that
+the NIC itself runs, so that nothing of it waits above the NIC.
+
+Not covered, of what that simulator has: the entropy, and which packet it is, are chosen when the window has room and
+not when the NIC is free; credits of receivers; and the probes of SLEEK.
 """
 
 from dataclasses import dataclass
@@ -37,8 +41,10 @@ from capsim.protocols.transports.answered import (
     find,
     first_missing,
     has_place,
+    let_wait,
     lose,
     lose_late,
+    on_sent,
     send_one,
     take_answer,
     take_arrival,
@@ -113,7 +119,9 @@ def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -
     again, payload = segment < sub.high, payload_bytes(params, sub, segment)
     full = sub.flight_bytes + 2 * payload > sub.cwnd_bytes
     own.packet.asks = 1 if again or full or segment + 1 == sub.end else 0
-    return send_one(params, own, sub, ring, packet, segment, now_ps)
+    sent = send_one(params, own, sub, ring, packet, segment, now_ps)
+    let_wait(own, sub, segment)
+    return sent
 
 
 @inlined
@@ -168,8 +176,11 @@ def ahead_packets(params: Any, memory: Any, sub: Any) -> int:
 
 
 @inlined
-def lose_overtaken(params: Any, own: Any, sub: Any, ring: Any) -> None:
-    """Lose, of the window from the first missing packet on, what had been sent when so many were ahead of that."""
+def lose_overtaken(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> None:
+    """Lose, of the window from the first missing packet on, what had been sent when so many were ahead of that.
+
+    What is sent again and waits for its NIC is not lost again.
+    """
     memory, window = own.subflow, sub.cwnd_bytes // params.mss_bytes
     memory.most_packets = max(memory.most_packets, window)
     if sub.una >= memory.recover:
@@ -179,7 +190,8 @@ def lose_overtaken(params: Any, own: Any, sub: Any, ring: Any) -> None:
         memory.recover = sub.high
     end = min(memory.recover, sub.una + max(window, 1))
     for segment in range(max(memory.looked, sub.una), end):
-        if not holds(sub, ring, segment, SACKED | MISSING):
+        has_left = own.segments[segment & sub.ring_mask].sent_ps <= now_ps
+        if has_left and not holds(sub, ring, segment, SACKED | MISSING):
             lose(params, memory, sub, ring, segment)
     memory.looked = max(memory.looked, end)
 
@@ -193,7 +205,7 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
         find_reported(params, own, sub, ring)
         signals |= ACKED if sub.newly_acked_bytes else 0
     if params.late_windows > 0.0:
-        lose_overtaken(params, own, sub, ring)
+        lose_overtaken(params, own, sub, ring, now_ps)
     return signals
 
 
@@ -211,6 +223,7 @@ UET = Transport(
     on_data=on_data,
     on_ack=on_ack,
     on_timeout=on_timeout,
+    on_sent=on_sent,
     params=UetParams(),
     memory={
         "subflow": (

@@ -18,12 +18,13 @@ from support.engine_setups import (
 )
 from support.scripted import US, Receiver, Sender
 
-from capsim import FatTree, LeafSpine, LinkChange, ParallelPaths, scheme
+from capsim import Dumbbell, FatTree, LeafSpine, LinkChange, Nic, ParallelPaths, scheme
 from capsim.engines import run
 from capsim.engines.hosts import handlers
+from capsim.engines.hosts.primitives import on_sent
 from capsim.protocols.congestion.none import NO_CONGESTION
 from capsim.protocols.congestion.nscc import NSCC
-from capsim.records import ACK, CONGESTION_EXPERIENCED, DATA, ECN_ECHO, SUBFLOW, TRIMMED
+from capsim.records import ACK, CONGESTION_EXPERIENCED, DATA, ECN_ECHO, RETRANSMITTED, SUBFLOW, TRIMMED
 from capsim.results.conservation import check
 from capsim.results.ideal import ideal_fct_s
 from capsim.roles.hooks import ACKED, CERTAIN, EXPIRED, HEADER, LOST, MARKED, OPENED
@@ -47,6 +48,15 @@ class Answered(Sender):
 
     def nack(self, segment, **options):
         return self.answer(segment, trimmed=1, **options)
+
+    def hold(self):
+        """Let packets wait at the NIC from now on."""
+        waits = SimpleNamespace(enqueue=lambda packet, _: self.hosts.sent.append(packet))
+        self.hosts.port_objects = [waits] * len(self.hosts.port_objects)
+
+    def leave(self, packet, at_us):
+        """Let the NIC take a packet."""
+        on_sent(self.hosts, self.sub.id, packet.number, round(at_us * US))
 
 
 def test_each_answer_makes_room_for_a_packet_whatever_the_order():
@@ -86,6 +96,58 @@ def test_the_timer_is_that_of_the_oldest_packet_and_does_not_double():
     assert sender.expire() == [3]
     assert sender.expire() == [4]  # sent at 500
     assert (sender.expire(), sender.timer_us, sender.sub.timeouts) == ([1], 2400, 4)
+
+
+def test_round_trip_and_timer_begin_when_the_nic_takes_a_packet():
+    """What waits there is not late, however long; a NACK says nothing of a copy that waits."""
+    sender = Answered(WINDOW, initial_window_packets=2, min_rto_s=1e-3)
+    sender.hold()
+    assert [sender.answer(0, ack=1, at_us=400), sender.answer(1, ack=2, at_us=500)] == [[2], [3]]
+    assert (sender.timer_us, sender.expire()) == (1000, [])
+    assert (sender.timer_us, sender.sub.timeouts, sender.sub.flight_bytes) == (2000, 0, 2 * MSS)
+    waiting = sender.packets[2]
+    sender.leave(waiting, at_us=1500)
+    assert waiting.sent_ps == 1500 * US
+    assert (sender.expire(), sender.timer_us) == ([], 2500)
+    assert (sender.expire(), sender.timer_us, sender.sub.timeouts) == ([2], 3500, 1)  # the one that still waits
+    assert (sender.nack(2, ack=2, sent_us=1500), sender.own("transport").missing) == ([], 0)
+    sender.leave(sender.packets[4], at_us=2600)
+    assert sender.nack(2, ack=2, sent_us=2600, at_us=2800) == [2]
+    assert sender.sub.rtt_ps == 200 * US
+
+
+def test_a_copy_that_leaves_when_its_segment_is_acknowledged_changes_nothing():
+    """Its place in the ring may have another segment."""
+    sender = Answered(WINDOW, initial_window_packets=2, min_rto_s=1e-3, n_segments=4)
+    sender.hold()
+    assert sender.expire() == [0, 1]
+    assert sender.answer(1, ack=2, at_us=1100) == [2, 3]
+    before = [place.sent_ps for place in sender.hosts.segments(sender.sub, (0, "transport"))]
+    sender.leave(sender.packets[2], at_us=1200)
+    assert [place.sent_ps for place in sender.hosts.segments(sender.sub, (0, "transport"))] == before
+
+
+def test_what_waits_for_the_nic_is_not_overtaken():
+    sender = Answered(WINDOW, initial_window_packets=12, late_windows=0.1)
+    sender.hold()
+    sender.sub.cwnd_bytes = 20 * MSS
+    assert sender.answer(1, at_us=100) == [*range(12, 21)]
+    sender.sub.cwnd_bytes = 12 * MSS
+    assert [sender.answer(segment, at_us=100) for segment in (2, 3, 4)] == [[], [], []]
+    sender.sub.cwnd_bytes = 18 * MSS
+    assert sender.answer(5, at_us=100)[:2] == [0, 6]
+    lost = [packet.segment for packet in sender.packets if packet.flags & RETRANSMITTED]
+    assert set(lost) <= {0, *range(6, 12)}
+    assert sender.own("transport").missing + len(lost) == 7
+
+
+def test_the_largest_window_so_far_bounds_how_many_come_before_a_loss():
+    """Seven, where a window and a half of the present one are more."""
+    sender = Answered(WINDOW, initial_window_packets=7, late_windows=1.5)
+    for segment in range(1, 7):
+        sender.answer(segment, at_us=100)
+    assert (sender.own("transport").missing, sender.sub.retransmissions) == (0, 0)
+    assert sender.answer(7, at_us=100)[0] == 0
 
 
 def test_an_answer_to_each_packet_and_to_each_header():
@@ -302,6 +364,23 @@ def test_one_flow_alone_has_the_ideal_time_to_the_picosecond(name, options):
     assert found.flows["received_ps"][0] - found.flows["start_ps"][0] == round(ideal[0] * 1e12)
 
 
+SEVERAL = Dumbbell(hosts_per_side=8, rate_bps=1e9, delay_s=12.5e-6)
+
+
+@pytest.mark.parametrize("name", ["uet", "uet_drop"])
+@pytest.mark.parametrize("count", range(1, 9))
+def test_flows_of_one_host_send_nothing_again_on_an_idle_network(name, count):
+    """From five on they wait longer for their NIC than the timer; then they share its rate."""
+    flows = flow_list([(0, 8 + other, 60 * MSS, 0.0) for other in range(count)])
+    setup = setup_of(SEVERAL, flows, name, transport={"min_rto_s": 879e-6})
+    found = run(setup)
+    assert (found.subs["retransmissions"].sum(), found.subs["timeouts"].sum()) == (0, 0)
+    assert found.subs["rtt_ps"].max() < 400 * US
+    alone_ps = run(setup_of(SEVERAL, flow_list([(0, 8, 60 * count * MSS, 0.0)]), name)).flows["received_ps"][0]
+    assert found.flows["received_ps"].max() == pytest.approx(alone_ps, rel=1e-3)
+    assert differences(setup, strict=True) == []
+
+
 def test_learned_paths_are_ahead_of_all_in_turn():
     """A permutation at 100 Gbps, in the order that uet-htsim publishes: REPS before bitmap before oblivious."""
     kind = FatTree(pods=4, rate_bps=1e11, delay_s=1e-6)
@@ -338,7 +417,30 @@ FAILING = LeafSpine(
 )
 LOSSY = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, loss_prob=0.05, buffer_packets=50)
 LATE = {"min_rto_s": 1e-3, "late_windows": 1.5}
+OF_ONE_HOST = flow_list([(host, 8 - host, 40_000 + 5000 * host, 7.0 * host) for host in (0, 0, 0, 0, 0, 1, 1)])
+SMALL_NICS = LeafSpine(
+    leaves=3,
+    hosts_per_leaf=3,
+    spines=3,
+    delay_s=2e-6,
+    host_buffer_packets=20,
+    buffer_packets=50,
+    loss_prob=0.02,
+    links=(LinkChange(between=("host0", "leaf0"), down_s=300e-6, up_s=600e-6),),
+)
+TIGHT = {"transport": {"min_rto_s": 400e-6, "late_windows": 1.5}}
 CASES = {
+    "several flows a host": (SMALL_NICS, "uet", {"flows": OF_ONE_HOST, **TIGHT}),
+    "several flows a host, NICs in order": (
+        SMALL_NICS,
+        replace(scheme("uet"), nic=Nic(name="fifo")),
+        {"flows": OF_ONE_HOST, "host_jitter_ps": 5 * US, "flow_jitter_ps": 9 * US, **TIGHT},
+    ),
+    "several flows a host, in order of scheduling": (
+        SMALL_NICS,
+        "uet_drop",
+        {"flows": OF_ONE_HOST, "ordered": True, "queue": {"limit_bytes": 9000}, **TIGHT},
+    ),
     "links fail": (FAILING, "uet", {"ordered": True}),
     "links lose all kinds": (LOSSY, "uet", {"link_bytes": 38}),
     "a shared stream": (DUMBBELL, "mptcp.sharing+uet", {}),
@@ -355,11 +457,13 @@ CASES = {
 def test_both_engines_answer_alike(case):
     """And every flow ends, also where ACKs and headers are lost."""
     kind, name, options = CASES[case]
-    setup = setup_of(kind, CROWDED["dumbbell" if kind is DUMBBELL else "leaf-spine"][1], name, **options)
+    flows = CROWDED["dumbbell" if kind is DUMBBELL else "leaf-spine"][1]
+    setup = setup_of(kind, **{"flows": flows, "name": name} | options)
     assert differences(setup, strict=True) == []
     found = run(setup)
     check(found, setup.fabric)
     assert (found.flows["acked_ps"] > 0).all()
     assert (found.subs["timeouts"].sum() > 3) == (case != "a shared stream")
     marks = found.trace["flags"] & ECN_ECHO
-    assert marks.any()
+    assert marks.any() or "host" in case
+    assert (found.ports["packets_dropped"][setup.fabric.host_port].sum() > 0) == ("host" in case)
