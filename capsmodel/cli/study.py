@@ -82,7 +82,7 @@ def study(
         The TOML file; or of the papers the name of a study, a figure, a table or a claim.
     set_
         A name or setting in place of that of the file, as in --set transport.min_rto_s=1s; several times. The word on
-        each claim is printed beside that of the file as it is.
+        each claim is printed beside that of the file as it is, if that was run into DIR or the folder of its name.
     seeds
         Runs of each point, at most those of claims; what the file says when left out.
     settings
@@ -220,12 +220,18 @@ def _print_list(output: Output, *, is_alone: bool) -> None:
 
 
 def _words_as_filed(name: str, found: Studied, folder: Path) -> dict[str, str]:
-    """Return the words on the claims as the file has them: those of the ledger, or of rows that are in the folder."""
-    file, _ = _found(name)
-    campaign = Campaign(Design(read_study(file)), folder / ROWS)
-    ledger = read_ledger() if not Path(name).is_file() else {}
+    """Return the words on claims as the file has them, those that are known.
+
+    Those of the papers are in the ledger; others follow from rows of the file as it is in the folder that is written
+    to, or in that of the study's name, once there are the seeds of a first look.
+    """
     claims = [claim for claim, one in found.study.claims.items() if one.is_simulated]
-    return {claim: ledger[claim].verdict if claim in ledger else campaign.verdict(claim).word for claim in claims}
+    if not Path(name).is_file():
+        return {claim: read_ledger()[claim].verdict for claim in claims}
+    filed = Design(read_study(Path(name)))
+    there = [Campaign(filed, place / ROWS) for place in (folder, Path(filed.name))]
+    last = {claim: max((one.verdict(claim) for one in there), key=lambda one: one.seeds) for claim in claims}
+    return {claim: verdict.word for claim, verdict in last.items() if verdict.seeds}
 
 
 def _way(ways: Mapping[str, bool], limits: bool, is_all: bool) -> str:
@@ -345,7 +351,7 @@ def _finish(
 def _print_verdicts(found: Studied, output: Output, before: Mapping[str, str]) -> None:
     rows, columns = records(found.verdicts()), list(_VERDICTS)
     if before:
-        rows = [row | {"before": before[row["id"]]} for row in rows]
+        rows = [row | {"before": before.get(row["id"], "-")} for row in rows]
         columns.insert(1, _BEFORE)
     print_table(rows, columns=columns, title=found.study.name, output=output)
     if not output.is_text:

@@ -246,8 +246,19 @@ def test_a_changed_setting_shows_the_word_as_filed_beside(capsys):
     assert [row["before"] for row in changed] == [row["word"] for row in filed]
     assert "before" not in filed[0]
     assert "as filed" in succeeded(line, capsys).out
-    unknown = json.loads(succeeded(f"{line.replace('DIR', 'new')} --json", capsys).out)
-    assert {row["before"] for row in unknown} == {"open"}, "nothing is known of the file as it is"
+
+
+def test_a_word_as_filed_is_shown_only_where_the_file_was_run_as_it_is(capsys):
+    """A setting that one scheme reads leaves the runs of the other as they are: these alone say no word."""
+    claims = STUDY.replace("seeds = 2", "seeds = [4, 4]").replace('"rps"', '"letflow"').replace("[0.3, 0.6]", "[0.3]")
+    Path("study.toml").write_text(claims + CLAIM.replace('"rps"', '"letflow"'))
+    line = "study study.toml --jobs 1 --set balancer.gap_s=1ms --out new"
+    unknown = succeeded(line, capsys).out
+    assert "as filed" not in unknown
+    filed = json.loads(succeeded("study study.toml --jobs 1 --json", capsys).out)
+    assert len(finished_tasks(Path("new/runs"))) == len(finished_tasks(Path("study/runs"))) == 8
+    changed = json.loads(succeeded(f"{line} --json", capsys).out)
+    assert [row["before"] for row in changed] == [row["word"] for row in filed]
 
 
 def columns_of(name):

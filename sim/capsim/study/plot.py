@@ -154,15 +154,16 @@ def draw(studied: Drawn, metrics: Sequence[str] = ()) -> "Figure":
     width_in = max(4.2, 1.0 + 0.2 * most)  # room for a line of text at each value
     figure = new_figure(width_in=width_in * columns + 0.6, height_in=3.4 * rows + 0.5)
     grid = figure.subplots(rows, columns, squeeze=False)
+    numbers: dict[str, int] = {}  # of the curves by name, so that one name has one look in all panels
     for axes, panel in zip(grid.flat, panels, strict=False):
-        _draw_panel(axes, panel, studied)
+        _draw_panel(axes, panel, studied, numbers)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     legend_below(figure, left_out=_ONE_CURVE)
     return figure
 
 
-def _draw_panel(axes: "Axes", panel: Panel, studied: Drawn) -> None:
+def _draw_panel(axes: "Axes", panel: Panel, studied: Drawn, numbers: dict[str, int]) -> None:
     design = studied.design
     metric = known_metric(_metric_of(panel, studied))
     points = [point for point in studied.points if _is_in(point, panel, studied)]
@@ -175,12 +176,12 @@ def _draw_panel(axes: "Axes", panel: Panel, studied: Drawn) -> None:
     along = {value: place * factor for value, place in along.items()}
     axes.set_xscale("log" if "x" in panel.log else "linear")  # before the ticks, which it sets anew
     axes.set_yscale("log" if "y" in panel.log else "linear")
-    for number, (name, listed) in enumerate(curves.items()):
+    for name, listed in curves.items():
         found = [_mean(studied.runs, point, metric.name) for point in listed]
         at = [along[dict(point)[x]] for point in listed]
         values = np.array([one[0] for one in found]) * metric.factor
         errors = np.array([one[1] for one in found]) * metric.factor
-        style = look(number) | ({} if _is_numeric(places) else {"linestyle": "none"})
+        style = look(numbers.setdefault(name, len(numbers))) | ({} if _is_numeric(places) else {"linestyle": "none"})
         axes.errorbar(at, values, errors, label=name, markersize=5, capsize=3, linewidth=1.2, **style)
     _draw_printed(axes, panel, studied, x, along)
     if not _is_numeric(places):

@@ -203,6 +203,24 @@ def test_a_scheme_of_a_file_has_its_own_name_unless_another_has_it_too(second, t
     assert [label.get_text() for label in axes.get_xticklabels()] == expected
 
 
+def test_a_name_has_one_look_in_all_panels_and_in_the_legend(tmp_path):
+    """The second panel lacks the first scheme, so that its curves have other numbers than those of the first."""
+    size, metric = "traffic.0.flow_bytes", {"metric": "mean_fct_s", "x": "traffic.0.flow_bytes"}
+    panels = [metric | {"at": {"scheme": SCHEMES[:2]}}, metric | {"at": {"scheme": SCHEMES[1:]}}]
+    axes = {"scheme": SCHEMES, size: [100_000, 200_000]}
+    figure = Study(scenario=SMALL, axes=axes, seeds=2, engine="reference", panel=panels).run(tmp_path).plot()
+    looks = {}
+    for one in figure.axes:
+        for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
+            looks.setdefault(label, set()).add((to_hex(handle[0].get_color()), handle[0].get_marker()))
+    assert [len(one) for one in looks.values()] == [1] * len(SCHEMES)
+    assert len(set().union(*looks.values())) == len(SCHEMES)
+    legend = figure.legends[0]
+    shown = zip(legend.get_texts(), legend.legend_handles, strict=True)
+    colours = {text.get_text(): to_hex(handle.get_color()[0]) for text, handle in shown}
+    assert colours == {name: colour for name, one in looks.items() for colour, _ in one}
+
+
 def test_an_axis_of_numbers_has_words_and_a_unit(tmp_path):
     found = study_of(SCHEMES[:2], **{"fabric.rate_bps": [1e9, 2e9]}).run(tmp_path)
     (axes,) = found.plot(metrics=["mean_fct_short_s"]).axes
