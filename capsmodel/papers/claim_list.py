@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
-from capsim.study.file import Claim, PrintedCell, Source, claims_of, read_study
+from capsim.study.file import Claim, PrintedCell, RelationName, Source, claims_of, read_study
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.printed import Printed
 
@@ -74,13 +74,13 @@ class PublishedClaim:
     metric: str
     subject: str
     baseline: str
-    relation: str
+    relation: RelationName
     printed: str
     low: str = ""
     high: str = ""
     unit: str = ""
     about: bool = False
-    by: str = ""
+    by: Literal["", "significantly", "much"] = ""
     conditions: str = ""
     text: str = ""
     note: str = ""

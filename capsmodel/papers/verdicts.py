@@ -1,6 +1,7 @@
 """Verdicts on published claims against computed values, and on what figures measure: the rules beside the words.
 
-The words and what they need are in :mod:`capsmodel.experiments.words`, for computed values, figures and studies alike.
+The words and what they need are in :mod:`capsmodel.experiments.words`, and what a claim says of a value in
+:mod:`capsim.study.relations`, for formulas and studies alike: what is computed is a point of zero width.
 
 - *Reading error.* A printed number that a formula gives is met within half a unit of its last digit; one that papers
   give in round figures (printed with ``~``, as a ratio or as a difference in percent) within `APPROX_RELATIVE`. What is
@@ -25,24 +26,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from capsim.study.file import Claim
+from capsim.study.relations import Relation, Says
 from capsmodel.checks import FloatArray, IntArray, require
-from capsmodel.experiments.words import (
-    ANY_SIZE,
-    LEVEL,
-    MUCH,
-    SIGNIFICANTLY,
-    SIZE,
-    STATEMENT,
-    WORD_OF_SIZE,
-    VerdictWord,
-    kendall,
-    word_on,
-)
+from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.experiments.words import VerdictWord, kendall, verdict_word
 from capsmodel.papers.claim_list import PublishedClaim, read_claims
 from capsmodel.papers.index import Quantity, read_checks
-
-WORDS_OF_SIZE = {"": ANY_SIZE, "significantly": SIGNIFICANTLY, "much": MUCH}
-"""The same by the word in `by` of a claim."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +65,8 @@ class Verdict:
 
 
 Values = Sequence[float] | FloatArray | IntArray
-Computed = float | np.floating[Any] | Values | tuple[Values, Values]
-"""What a formula gives: a number, the values of a sweep, or those of subject and baseline."""
+Numbers = float | np.floating[Any] | Values | tuple[Values, Values]
+"""A number, the values of a sweep, or those of subject and baseline."""
 
 
 def cell(claim_id: str) -> float:
@@ -115,100 +105,106 @@ def _ends(values: npt.ArrayLike) -> tuple[float, float]:
     return float(np.min(values)), float(np.max(values))
 
 
-def _finite(claim: PublishedClaim, values: npt.ArrayLike) -> FloatArray:
-    """Return values that can be judged: each comparison with NaN fails, which would be a word."""
-    got = np.asarray(values, dtype=float)
-    require(np.isfinite(got), f"{claim.id}: {got.tolist()} are not all finite numbers, so there is nothing to judge")
-    return got
+@dataclass(frozen=True)
+class Computed:
+    """What a formula gives for a claim, where it is more than numbers.
+
+    Attributes
+    ----------
+    values : float, array_like, or pair of array_like
+        A number, the values of a sweep, or those of subject and baseline.
+    reason : str
+        In place of the note of the claim.
+    says : Says, optional
+        What each value must be, in place of what the relation of the claim says.
+    shown : tuple of float
+        What is recorded in place of the values.
+    quantity : str
+        What that is.
+    """
+
+    values: Numbers
+    reason: str = ""
+    says: Says | None = None
+    shown: tuple[float, ...] = ()
+    quantity: Quantity = ""
 
 
-def by_size(claim: PublishedClaim, value: float, reason: str) -> Verdict:
-    """Judge a value against a claimed one."""
-    _finite(claim, value)
-    met = abs(value - float(claim.low)) <= tolerance(claim, claim.low)
-    return Verdict(claim.id, (value,), word_on(LEVEL, [met]), reason)
+@dataclass(frozen=True)
+class _Points:
+    """Values without noise, what each must be, and what is recorded of them."""
+
+    values: FloatArray
+    says: Says
+    shown: tuple[float, ...]
+    quantity: Quantity = ""
+    reason: str = ""
+
+    def word(self) -> VerdictWord:
+        """Return the word on them."""
+        found, says = [_exactly(one) for one in self.values], self.says
+        reached = says.reached is None or any(map(says.reached, found))
+        direction = says.direction if self.quantity == "ratio" else None
+        mean = direction(_exactly(float(np.exp(np.log(self.values).mean())))) if direction else None
+        return verdict_word(says.kind, map(says.answers, found), reached=reached, on_average=mean)
 
 
-def by_truth(claim: PublishedClaim, holds: bool, value: float, reason: str) -> Verdict:
-    """Judge a statement that either holds or does not."""
-    _finite(claim, value)
-    return Verdict(claim.id, (value,), word_on(STATEMENT, [holds]), reason)
+def _exactly(value: float) -> Interval:
+    return Interval(value=value, low=value, high=value, confidence=1.0, samples=1)
 
 
-def by_place(claim: PublishedClaim, place: float, reason: str, *, near: tuple[float, float] | None = None) -> Verdict:
-    """Judge the place of an optimum; `near` are the outermost places that are as good, where the optimum is flat."""
-    low, high = _finite(claim, near or (place, place))
-    met = low <= float(claim.low) <= high
-    return Verdict(claim.id, (place,), word_on(SIZE, [met]), reason)
+def computed(claim: PublishedClaim, given: Numbers | Computed) -> Verdict:
+    """Judge what a formula gives by the relation of the claim: the values are points of zero width.
+
+    Raises
+    ------
+    ParameterError
+        If a value is no finite number: each comparison with it fails, which would be a word.
+    """
+    found = given if isinstance(given, Computed) else Computed(given)
+    points = _points(claim, found)
+    reason = (found.reason or claim.note) + points.reason
+    shown, quantity = found.shown or points.shown, found.quantity or points.quantity
+    return Verdict(claim.id, shown, points.word(), reason, quantity=quantity)
 
 
-def by_bound(claim: PublishedClaim, values: Values, reason: str) -> Verdict:
-    """Judge a bound over a sweep; the value is the one nearest to it or farthest beyond."""
-    got = _finite(claim, values)
-    low, high = printed_range(claim)
-    worst = got.max() if claim.relation == "below" else got.min()
-    return Verdict(claim.id, (float(worst),), word_on(STATEMENT, (got >= low) & (got <= high)), reason)
+def _points(claim: PublishedClaim, found: Computed) -> _Points:
+    is_pair = isinstance(found.values, tuple)
+    sides = found.values if isinstance(found.values, tuple) else (found.values, 1.0)
+    values: FloatArray = np.divide(*(np.asarray(one, dtype=float) for one in sides))
+    require(
+        np.isfinite(values), f"{claim.id}: {values.tolist()} are not all finite numbers, so there is nothing to judge"
+    )
+    several = np.atleast_1d(values)
+    ends = _ends(several) if values.ndim or is_pair else (float(values),)
+    if found.says:
+        return _Points(several, found.says, ends)
+    relation = _relation(claim, has_baseline=is_pair or claim.relation in ("lower", "higher"))
+    if relation.is_trend:
+        return _trend(relation, several)
+    if is_pair:
+        return _Points(several, relation.of_ratio(), ends, "ratio")
+    if relation.is_percentage:
+        sign = 1 if relation.upward else -1
+        return _Points(1 + sign * several / 100, relation.of_ratio(), ends)
+    if claim.relation in ("below", "above"):
+        worst = several.max() if claim.relation == "below" else several.min()
+        return _Points(several, relation.of_value(), (float(worst),))
+    return _Points(several, relation.of_ratio() if claim.relation in ("lower", "higher") else relation.of_value(), ends)
 
 
-def by_range(claim: PublishedClaim, values: Values, reason: str) -> Verdict:
-    """Judge a range of reductions or increases over a sweep: all inside it, of the right sign, or not."""
-    got = _finite(claim, values)
-    low, high = printed_range(claim)
-    return Verdict(claim.id, _ends(got), word_on(SIZE, (got >= low) & (got <= high), got > 0), reason)
+def _relation(claim: PublishedClaim, *, has_baseline: bool) -> Relation:
+    filed = Claim(id=claim.id, is_=claim.relation, printed=claim.printed, by=claim.by)
+    return Relation.of(filed, has_baseline=has_baseline, where=claim.id, is_computed=True)
 
 
-def by_order(
-    claim: PublishedClaim, subject: Values, baseline: Values, reason: str, *, size: tuple[float, float] = ANY_SIZE
-) -> Verdict:
-    """Judge an order over a sweep, with the size of its words; the value is the range of subject over baseline."""
-    ratio = _finite(claim, np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float))
-    lower = claim.relation == "lower"
-    met, direction = (ratio < one[0] if lower else ratio > one[1] for one in (size, ANY_SIZE))
-    kind = STATEMENT if size == ANY_SIZE else WORD_OF_SIZE
-    return Verdict(claim.id, _ends(ratio), word_on(kind, met, direction), reason, quantity="ratio")
-
-
-def by_closeness(claim: PublishedClaim, subject: Values, baseline: Values, reason: str) -> Verdict:
-    """Judge "about equal" over a sweep; the value is the range of subject over baseline."""
-    ratio = _finite(claim, np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float))
-    low, high = SIGNIFICANTLY
-    word = word_on(STATEMENT, (ratio >= low) & (ratio <= high))
-    return Verdict(claim.id, _ends(ratio), word, reason, quantity="ratio")
-
-
-def by_relation(claim: PublishedClaim, found: Computed, reason: str = "") -> Verdict:
-    """Judge a number, the values of a sweep, or those of subject and baseline, by the relation of the claim."""
-    reason = reason or claim.note
-    if isinstance(found, tuple):
-        subject, baseline = found
-        if claim.relation == "close":
-            return by_closeness(claim, subject, baseline, reason)
-        return by_order(claim, subject, baseline, reason, size=WORDS_OF_SIZE[claim.by])
-    match claim.relation:
-        case "rising" | "falling":
-            return by_trend(claim, np.asarray(found, dtype=float), reason)
-        case "true":
-            return by_truth(claim, bool(found), float(np.asarray(found)), reason)
-        case "below" | "above":
-            return by_bound(claim, np.atleast_1d(np.asarray(found, dtype=float)), reason)
-        case "lower" | "higher" if claim.unit == "%":
-            verdict = by_range(claim, np.atleast_1d(np.asarray(found, dtype=float)), reason)
-            return verdict if np.ndim(found) else replace(verdict, value=verdict.value[:1])
-        case "best at":
-            return by_place(claim, float(np.asarray(found)), reason)
-    return by_size(claim, float(np.asarray(found)), reason)
-
-
-def by_trend(claim: PublishedClaim, values: Values, reason: str) -> Verdict:
-    """Judge a rise or a fall by the signs of Kendall's tau and of last minus first; the value is both ends."""
-    got = _finite(claim, values)
-    sign = 1 if claim.relation == "rising" else -1
-    tau = kendall(got)
-    holds = sign * tau > 0 and sign * (got[-1] - got[0]) > 0
-    steps = sign * np.diff(got)
+def _trend(relation: Relation, values: FloatArray) -> _Points:
+    """Return Kendall's tau and last minus first, whose signs a rise or a fall needs; both ends are recorded."""
+    tau, ends = kendall(values), (float(values[0]), float(values[-1]))
+    steps = np.diff(values)
     kind = "monotone" if (steps >= 0).all() or (steps <= 0).all() else f"not monotone, Kendall tau {tau:.2f}"
-    ends = (float(got[0]), float(got[-1]))
-    return Verdict(claim.id, ends, word_on(STATEMENT, [holds]), f"{reason}; {kind}", quantity="first and last")
+    points = np.array([tau, ends[1] - ends[0]])
+    return _Points(points, relation.of_order(0.0), ends, "first and last", f"; {kind}")
 
 
 def times_printed(claim: PublishedClaim, found: Verdict) -> float:

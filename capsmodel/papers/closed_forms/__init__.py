@@ -2,7 +2,8 @@
 
 A formula is a function of this package, or of a figure, that a claim names (`formula` in
 ``data/papers/studies/<paper>-formulas.toml``). It takes no argument, or the claim, and returns a number, the values of
-a sweep, or those of subject and baseline, which :func:`by_relation` judges; or the verdict itself.
+a sweep, or those of subject and baseline, with a reason where that is computed too
+(:class:`~capsmodel.papers.verdicts.Computed`).
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from capsmodel.papers.claim_list import PublishedClaim, read_claims
-from capsmodel.papers.verdicts import Computed, Verdict, by_relation, not_testable
+from capsmodel.papers.verdicts import Computed, Numbers, Verdict, computed, not_testable
 
 __all__ = ["closed_form_verdict", "closed_form_verdicts", "formula_of"]
 
@@ -55,5 +56,5 @@ def closed_form_verdict(claim: PublishedClaim) -> Verdict:
     if claim.not_testable:
         return not_testable(claim, claim.not_testable)
     function = formula_of(claim)
-    found: Computed | Verdict = function(claim) if signature(function).parameters else function()
-    return found if isinstance(found, Verdict) else by_relation(claim, found)
+    found: Numbers | Computed = function(claim) if signature(function).parameters else function()
+    return computed(claim, found)

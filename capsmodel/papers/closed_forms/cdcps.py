@@ -6,7 +6,7 @@ import numpy as np
 
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for
-from capsmodel.papers.verdicts import Computed, cell
+from capsmodel.papers.verdicts import Numbers, cell
 from capsmodel.reordering.probability import out_of_order_degree, overtaking_packets, reordering_prob
 
 CONGESTED_PATHS = np.arange(41)  # of 40
@@ -16,52 +16,52 @@ LARGE_ASYMMETRY = (2, 3, 4, 5, 7, 8, 10, 1, 6, 9)
 SWEPT_PROBS = np.linspace(0.05, 0.5, 10)
 
 
-def degree_left() -> Computed:
+def degree_left() -> Numbers:
     """Fig. 2, left."""
     return out_of_order_degree(SMALL_ASYMMETRY)
 
 
-def degree_right() -> Computed:
+def degree_right() -> Numbers:
     """Fig. 2, right."""
     return out_of_order_degree(LARGE_ASYMMETRY)
 
 
-def overtakers_right() -> Computed:
+def overtakers_right() -> Numbers:
     """Fig. 2, right."""
     return overtaking_packets(LARGE_ASYMMETRY, packet=1)
 
 
-def worst_path_split() -> Computed:
+def worst_path_split() -> Numbers:
     """Fig. 4."""
     return float(CONGESTED_PATHS[np.argmax(reordering_prob(10, congested_prob=CONGESTED_PATHS / 40))])
 
 
-def reordering_over_size() -> Computed:
+def reordering_over_size() -> Numbers:
     """Fig. 4, for 10 of 40 paths."""
     return reordering_prob(np.arange(1, 101), congested_prob=10 / 40)
 
 
-def reordering_over_congestion() -> Computed:
+def reordering_over_congestion() -> Numbers:
     """Fig. 4, for 10 packets."""
     return reordering_prob(10, congested_prob=CONGESTED_PATHS[:21] / 40)
 
 
-def redundancy_over_blocking() -> Computed:
+def redundancy_over_blocking() -> Numbers:
     """Fig. 7, for x = 8."""
     return repair_packets(8, blocking_prob=SWEPT_PROBS)
 
 
-def redundancy_over_unit() -> Computed:
+def redundancy_over_unit() -> Numbers:
     """Fig. 7, for P_b = 0.2."""
     return repair_packets(np.arange(1, 65), blocking_prob=0.2)
 
 
-def decoding_over_redundancy() -> Computed:
+def decoding_over_redundancy() -> Numbers:
     """Fig. 8, for 8 of 40 paths."""
     return decode_prob(8, r=np.arange(13), blocking_prob=8 / 40)
 
 
-def redundancy_for_certainty() -> Computed:
+def redundancy_for_certainty() -> Numbers:
     """Fig. 8: near one taken as 0.99."""
     return repair_packets_for(8, blocking_prob=np.arange(1, 21) / 40, target_prob=0.99)
 

@@ -2,15 +2,16 @@
 
 import numpy as np
 
+from capsim.study.relations import Says
 from capsmodel.checks import FloatArray
-from capsmodel.experiments.words import ROUNDING, STATEMENT, word_on
+from capsmodel.experiments.words import ROUNDING
 from capsmodel.multipath.coded_transport import coded_option_bytes
 from capsmodel.multipath.coding_schedule import MAX_MIXED_PACKETS
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows
 from capsmodel.multipath.sawtooth import SINGLE_PATH_SHARE, lia_mean_windows
 from capsmodel.multipath.timeouts import coded_fct_s, reorder_buffer_bits, retransmitted_fct_s, timeout_prob
 from capsmodel.papers.claim_list import PublishedClaim
-from capsmodel.papers.verdicts import Computed, Verdict, by_relation, by_size, cell
+from capsmodel.papers.verdicts import Computed, Numbers, cell
 
 RTO_S = 0.2
 SPAN_PACKETS = 60
@@ -24,39 +25,40 @@ CONNECTIONS = (
 )
 
 
-def uncoded_example() -> Computed:
+def uncoded_example() -> Numbers:
     """Fig. 1a: the lost packet is sent again on its subflow of 4 ms."""
     return 1e3 * float(retransmitted_fct_s(RTO_S, rtt_s=4e-3))
 
 
-def coded_example() -> Computed:
+def coded_example() -> Numbers:
     """Fig. 1a: the coded packet goes on the subflow of 1 ms."""
     return 1e3 * float(coded_fct_s(1e-3))
 
 
-def unacknowledged() -> Computed:
+def unacknowledged() -> Numbers:
     """Fig. 3: the span less the packets that the text lists as acknowledged."""
     return SPAN_PACKETS - len(ACKNOWLEDGED)
 
 
-def reorder_buffer() -> Computed:
+def reorder_buffer() -> Numbers:
     """Section IV-B."""
     return float(reorder_buffer_bits([10e9] * 8, rtts_s=1.5e-3)) / 1e6
 
 
-def rate_bound(claim: PublishedClaim) -> Verdict:
+def rate_bound() -> Computed:
     """Eq. 9: no more than one TCP on the best path, at the equilibrium and where all windows follow a sawtooth."""
     equilibrium, sawtooth = rate_over_best_path(), sawtooth_rate_over_tcp()
-    word = word_on(STATEMENT, np.concatenate([equilibrium, sawtooth]) <= 1 + ROUNDING)
+    says = Says.statement(lambda ratio: ratio.value <= 1 + ROUNDING)
     text = (
         "an equality at every equilibrium, also where LIA is capped; windows that halve at each loss take more than "
         f"one TCP, whose window halves too: {sawtooth[0]:.2f} to {sawtooth[-1]:.2f} times as much on 2 to 8 identical "
         "paths"
     )
-    return Verdict(claim.id, (float(equilibrium.max()), float(sawtooth.max())), word, text)
+    shown = (float(equilibrium.max()), float(sawtooth.max()))
+    return Computed(np.concatenate([equilibrium, sawtooth]), text, says, shown)
 
 
-def split_flow() -> Computed:
+def split_flow() -> Numbers:
     """Eq. 6 for 12 packets on 1, 2, 3, 4, 6 subflows: a timeout of any of them stalls the flow."""
     subflows = np.array([1, 2, 3, 4, 6])
     each = timeout_prob(12 // subflows, loss_prob=0.05)
@@ -88,7 +90,7 @@ def printed_loss_prob() -> float:
     return 2 * alpha / (2 * alpha + window) * total
 
 
-def option_space() -> Computed:
+def option_space() -> Numbers:
     """Section III-B: 3n - 1 bytes for n mixed packets, up to C_max."""
     return coded_option_bytes(np.arange(1, MAX_MIXED_PACKETS + 1))
 
@@ -105,17 +107,17 @@ def _mean_ratio(name: str) -> float:
     return float(np.mean([cell(f"dc2mtcp-t1-{row}") for row in _TABLE1_ROWS[name]]))
 
 
-def mean_coded_original_ratio(claim: PublishedClaim) -> Verdict:
+def mean_coded_original_ratio(claim: PublishedClaim) -> Computed:
     """Section VI-D beside Table I."""
     rows = claim.id.removeprefix("dc2mtcp-co-")
-    return by_size(claim, _mean_ratio(rows), f"mean of {', '.join(_TABLE1_ROWS[rows])}")
+    return Computed(_mean_ratio(rows), f"mean of {', '.join(_TABLE1_ROWS[rows])}")
 
 
-def overhead_orders(claim: PublishedClaim) -> Verdict:
+def overhead_orders(claim: PublishedClaim) -> Computed:
     """Section VI-D: SC-MPTCP sends 0.02 coded packets per original one, each with 100 times the delay."""
     packets = cell("dc2mtcp-s6d-sc") / _mean_ratio(claim.id.removeprefix("dc2mtcp-co-x-"))
     times = packets * cell("dc2mtcp-f1c-sc-dec")
-    return by_size(claim, float(np.log10(times)), f"{times:.0f} times")
+    return Computed(float(np.log10(times)), f"{times:.0f} times")
 
 
 def hosts_of_eight_pods() -> float:
@@ -133,12 +135,12 @@ def mean_throughput_gain() -> float:
     return (cell("dc2mtcp-f5-2") + cell("dc2mtcp-f5-4")) / 2
 
 
-def mean_fct_gain(claim: PublishedClaim) -> Verdict:
+def mean_fct_gain() -> Computed:
     """Abstract beside Fig. 4."""
     random = [cell(f"dc2mtcp-f4-dc2-{subflows}") for subflows in (2, 4)]
     hot_spot = [cell(f"dc2mtcp-f6-{subflows}") for subflows in (2, 4)]
     text = f"mean of dc2mtcp-f4-dc2-2 and dc2mtcp-f4-dc2-4; {np.mean(random + hot_spot):.0f}% over both patterns"
-    return by_relation(claim, float(np.mean(random)), text)
+    return Computed(float(np.mean(random)), text)
 
 
 # Cells of Table I: coded over original packets.
@@ -150,6 +152,6 @@ _TABLE1 = [
 ]
 
 
-def coded_packets() -> Computed:
+def coded_packets() -> Numbers:
     """Section V beside Table I: l coded packets for m original ones."""
     return [cell(name) for name in _TABLE1]

@@ -3,7 +3,7 @@
 import math
 
 from capsmodel.papers.claim_list import PublishedClaim
-from capsmodel.papers.verdicts import Computed
+from capsmodel.papers.verdicts import Numbers
 from capsmodel.workloads.catalogue import load_workload
 
 WORKLOADS = {"web": "websearch", "data": "datamining"}
@@ -14,18 +14,18 @@ _REASONS = {
 BANDS_BYTES = {"0-100kb": (0.0, 1e5), "100kb-1mb": (1e5, 1e6), "1mb": (1e6, math.inf)}
 
 
-def share_of_band(claim: PublishedClaim) -> Computed:
+def share_of_band(claim: PublishedClaim) -> Numbers:
     """Table 2, per cent of the flows."""
     _, _, workload, band = claim.id.split("-", 3)
     sizes, (low, high) = load_workload(WORKLOADS[workload]), BANDS_BYTES[band]
     return 100 * float(sizes.cdf(high) - sizes.cdf(low))
 
 
-def mean_of_web_search() -> Computed:
+def mean_of_web_search() -> Numbers:
     """Table 2, in MB."""
     return load_workload("websearch").mean_bytes / 1e6
 
 
-def mean_of_data_mining() -> Computed:
+def mean_of_data_mining() -> Numbers:
     """Table 2, in MB."""
     return load_workload("datamining").mean_bytes / 1e6

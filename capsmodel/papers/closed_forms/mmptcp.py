@@ -4,7 +4,7 @@ import numpy as np
 
 from capsmodel.multipath.subflows import cross_pod_prob, subflow_minimum_window_share
 from capsmodel.papers.claim_list import PublishedClaim
-from capsmodel.papers.verdicts import Computed, Verdict, by_relation, by_truth, cell
+from capsmodel.papers.verdicts import Computed, Numbers, cell
 from capsmodel.reordering.dup_acks import (
     dup_ack_threshold_fat_tree,
     limited_transmit_segments,
@@ -15,22 +15,22 @@ MIN_WINDOW_PACKETS, SUBFLOWS = 2, 8
 _LOSSES = np.array([0.001, 0.01, 0.1, 0.5])
 
 
-def threshold_across_pods() -> Computed:
+def threshold_across_pods() -> Numbers:
     """16 core paths: a fat-tree of 8 pods."""
     return dup_ack_threshold_fat_tree(8, location="core")
 
 
-def threshold_in_a_rack() -> Computed:
+def threshold_in_a_rack() -> Numbers:
     """Both hosts on one access switch."""
     return dup_ack_threshold_fat_tree(8, location="access")
 
 
-def limited_transmit() -> Computed:
+def limited_transmit() -> Numbers:
     """Segments below the threshold."""
     return limited_transmit_segments(19)
 
 
-def first_loss_on_any_path(claim: PublishedClaim) -> Verdict:
+def first_loss_on_any_path() -> Computed:
     """Compare a formula with E[min] = sum over m >= 0 of P(no loss on any of n paths in m packets)."""
     tail = np.arange(20_000)
     gap = max(
@@ -38,7 +38,8 @@ def first_loss_on_any_path(claim: PublishedClaim) -> Verdict:
         for p in _LOSSES
         for n in (2, 4, 16)
     )
-    return by_truth(claim, gap < 1e-12, gap, "largest relative difference to the sum of P(min > m), four p, n = 2..16")
+    text = "largest relative difference to the sum of P(min > m) below 1e-12, four p, n = 2..16"
+    return Computed(gap < 1e-12, text)
 
 
 def _gain_pct(rate_mbps: int) -> float:
@@ -47,7 +48,7 @@ def _gain_pct(rate_mbps: int) -> float:
     return 100 * (before - after) / before
 
 
-def gain_of_table_1(claim: PublishedClaim) -> Computed:
+def gain_of_table_1(claim: PublishedClaim) -> Numbers:
     """Section 3.2 beside Table 1."""
     return _gain_pct(int(claim.id.removeprefix("mmptcp-t1-")))
 
@@ -62,20 +63,20 @@ def goodput_gap() -> float:
     return cell("mmptcp-t3-mmptcp-gp") - cell("mmptcp-t3-ps_tcp-gp")
 
 
-def utilisation_gap(claim: PublishedClaim) -> Verdict:
+def utilisation_gap() -> Computed:
     """Section 3.3 beside Table 3, in percentage points."""
     best, other = cell("mmptcp-t3-mmptcp-util"), cell("mmptcp-t3-ps_tcp-util")
     text = f"difference of the two cells of Table 3; {1 - other / best:.1%} in relative terms"
-    return by_relation(claim, best - other, text)
+    return Computed(best - other, text)
 
 
-def lowest_core_loss(claim: PublishedClaim) -> Verdict:
+def lowest_core_loss() -> Computed:
     """Section 3.4 beside Table 3: whether every other scheme loses more."""
     schemes = ("mmptcp", "ps", "ps_tcp", "tcp", "mptcp")
     ours, *others = (cell(f"mmptcp-t3-{scheme}-loss") for scheme in schemes)
     holds = all(ours < other for other in others)
     losses = zip(schemes, (ours, *others), strict=True)
-    return by_truth(claim, holds, float(holds), ", ".join(f"{name.upper()} {loss:g}%" for name, loss in losses))
+    return Computed(holds, ", ".join(f"{name.upper()} {loss:g}%" for name, loss in losses))
 
 
 def best_threshold() -> float:
@@ -83,12 +84,12 @@ def best_threshold() -> float:
     return float(min(range(3, 24), key=lambda threshold: cell(f"mmptcp-t4-d{threshold}-fct")))
 
 
-def server_split(claim: PublishedClaim) -> Computed:
+def server_split(claim: PublishedClaim) -> Numbers:
     """Section 3.6."""
     return 100 * {"mmptcp-lt-split-long": 135, "mmptcp-lt-split-short": 121}[claim.id] / 256
 
 
-def table7_is_feasible(claim: PublishedClaim) -> Verdict:
+def table7_is_feasible() -> Computed:
     """Table 7: Mean and median differ by at most the deviation in every distribution."""
     names = [f"mmptcp-t7-{n}-{scheme}" for n in (20, 40, 100) for scheme in ("mmptcp", "mmptcp_lt", "tcp", "mptcp")]
     rows = {name: tuple(cell(f"{name}-{column}") for column in ("mean", "med", "sd")) for name in names}
@@ -97,7 +98,7 @@ def table7_is_feasible(claim: PublishedClaim) -> Verdict:
         for name, (mean, median, deviation) in rows.items()
         if abs(mean - median) > deviation
     ]
-    return by_truth(claim, not wrong, float(not wrong), "; ".join(wrong) or "all 12 rows")
+    return Computed(not wrong, "; ".join(wrong) or "all 12 rows")
 
 
 def fully_coupled_loss() -> float:
@@ -120,11 +121,11 @@ def minimum_windows() -> float:
     return float(100 * subflow_minimum_window_share(8, bdp_packets=30))
 
 
-def hosts_by_oversubscription(claim: PublishedClaim) -> Computed:
+def hosts_by_oversubscription(claim: PublishedClaim) -> Numbers:
     """Section 3: K^3/4 hosts, times the oversubscription."""
     return 8**3 / 4 * int(claim.id.removeprefix("mmptcp-k8-"))
 
 
-def subflows_over_one_flow() -> Computed:
+def subflows_over_one_flow() -> Numbers:
     """Section 3.11: 16 packets each round trip over 2, as a subflow has two packets in flight at the least in Linux."""
     return SUBFLOWS * MIN_WINDOW_PACKETS / MIN_WINDOW_PACKETS

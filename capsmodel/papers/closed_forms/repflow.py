@@ -14,7 +14,7 @@ from capsmodel.fct.completion import mean_fct, tail_fct
 from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
 from capsmodel.fct.replication import effective_load, short_byte_share
 from capsmodel.papers.claim_list import PublishedClaim
-from capsmodel.papers.verdicts import Computed, Verdict, by_size, cell
+from capsmodel.papers.verdicts import Computed, Numbers, cell
 from capsmodel.workloads.catalogue import PacketSizes, load_workload
 
 LOADS = np.arange(1, 9) / 10
@@ -34,50 +34,50 @@ def _reduction(before: FloatArray, after: FloatArray) -> FloatArray:
     return 100 * (1 - after / before)
 
 
-def short_mean_gain() -> Computed:
+def short_mean_gain() -> Numbers:
     """Fig. 4."""
     single, double = mean_fct(LOADS, sizes=web_search()), mean_fct(LOADS, sizes=web_search(), **REPLICATED)
     return double, single
 
 
-def short_tail_gain() -> Computed:
+def short_tail_gain() -> Numbers:
     """Fig. 6."""
     single, double = tail_fct(LOADS, sizes=web_search()), tail_fct(LOADS, sizes=web_search(), **REPLICATED)
     return _reduction(single, double)
 
 
-def summary_gain() -> Computed:
+def summary_gain() -> Numbers:
     """Section IV-D claims both mean and tail; the mean decides."""
     single, double = mean_fct(LOADS, sizes=web_search()), mean_fct(LOADS, sizes=web_search(), **REPLICATED)
     return _reduction(single, double)
 
 
-def long_mean_cost() -> Computed:
+def long_mean_cost() -> Numbers:
     """Fig. 5."""
     single, double = mean_fct_long(LOADS, sizes=web_search()), mean_fct_long(LOADS, sizes=web_search(), **REPLICATED)
     return double, single
 
 
-def long_tail_cost() -> Computed:
+def long_tail_cost() -> Numbers:
     """Fig. 7."""
     single, double = tail_fct_long(LOADS, sizes=web_search()), tail_fct_long(LOADS, sizes=web_search(), **REPLICATED)
     return double, single
 
 
-def long_against_short_tail() -> Computed:
+def long_against_short_tail() -> Numbers:
     """Fig. 7 against Fig. 6, without replication."""
     long, short = tail_fct_long(LOADS, sizes=web_search()), tail_fct(LOADS, sizes=web_search())
     return long, short
 
 
-def web_search_byte_share(claim: PublishedClaim) -> Verdict:
+def web_search_byte_share() -> Computed:
     """Section IV-B takes 0.05."""
     measured_pct = np.mean([cell(f"repflow-t3-web-{load:.1f}") for load in LOADS])
     text = f"byte share of flows up to 68 packets in the web search distribution; {measured_pct:.2f}% in Table III"
-    return by_size(claim, short_byte_share(web_search()), text)
+    return Computed(short_byte_share(web_search()), text)
 
 
-def load_gap() -> Computed:
+def load_gap() -> Numbers:
     """Relative to the load, as the paper's own 1 - (1+eps)^2 rho for short flows."""
     return 1 - effective_load(LOADS, short_byte_share=BYTE_SHARE) / LOADS
 
@@ -107,18 +107,18 @@ _FAT_TREES = {
 }
 
 
-def fat_tree(claim: PublishedClaim) -> Computed:
+def fat_tree(claim: PublishedClaim) -> Numbers:
     """Sections V and VI."""
     return _FAT_TREES[claim.id]
 
 
-def table1_gain(claim: PublishedClaim) -> Computed:
+def table1_gain(claim: PublishedClaim) -> Numbers:
     """Table I beside its caption."""
     column = {"repflow-t1-mean": "mean", "repflow-t1-tail": "p99"}[claim.id]
     return 100 * (1 - cell(f"repflow-t1-repl-{column}") / cell(f"repflow-t1-long-{column}"))
 
 
-def table1_slow_down(claim: PublishedClaim) -> Computed:
+def table1_slow_down(claim: PublishedClaim) -> Numbers:
     """Table I beside Section III-A."""
     column = claim.id.removeprefix("repflow-t1-10x-")
     return cell(f"repflow-t1-long-{column}") / cell(f"repflow-t1-none-{column}")

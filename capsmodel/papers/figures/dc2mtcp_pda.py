@@ -16,7 +16,7 @@ from capsmodel.papers.claim_list import PublishedClaim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.measurements.decoding_work import decoding_work
-from capsmodel.papers.verdicts import Verdict, by_bound
+from capsmodel.papers.verdicts import Computed, Verdict, computed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +75,7 @@ _REASON = "rows looked at, the paper's measure; a decoder that skips zero coeffi
 def saves_most_of_the_work(claim: PublishedClaim, frame: DataFrame) -> Verdict:
     """Judge dc2mtcp-s5-pda: wherever l < 0.05 m, more than 95% is saved."""
     left = _left(frame).query("coded_original_ratio < 0.05")["work_ratio"].to_numpy()
-    return by_bound(claim, 100 * (1 - left), f"{_REASON}; the least saved where l/m is below 0.05")
+    return computed(claim, Computed(100 * (1 - left), f"{_REASON}; the least saved where l/m is below 0.05"))
 
 
 def work_is_at_most_the_coding_ratio(claim: PublishedClaim, frame: DataFrame) -> Verdict:

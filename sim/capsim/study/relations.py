@@ -32,10 +32,11 @@ __all__ = ["Predicate", "Relation", "Says", "in_percent", "on_side", "reduction_
 Predicate = Callable[[Interval], Holds]
 PERCENT = "%"
 _PCT = 100.0
+_HALF = 0.5
 _SIZES = {"": ANY_SIZE, "significantly": SIGNIFICANTLY, "much": MUCH}
 _WITH_BASELINE = ("lower", "higher", "not higher", "not lower", "close")
-_WITH_SIZE = ("equal", "below", "above")
-_WITHOUT_SIZE = ("not higher", "not lower", "rising", "falling")
+_WITH_SIZE = ("equal", "below", "above", "best at")
+_WITHOUT_SIZE = ("not higher", "not lower", "rising", "falling", "true")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,14 +90,6 @@ def _inside(low: float, high: float) -> Predicate:
     return lambda found: within(found, low, high)
 
 
-def _is_printed(printed: Printed) -> Predicate:
-    """Return what a value must be that is printed: near that size, or in that range."""
-    if printed.is_range:
-        return _inside(*printed.range)
-    size, read = float(printed.low), reading_error(printed.low)
-    return lambda found: has_size(found, size, read)
-
-
 def in_percent(ratio: Interval, *, upward: bool) -> Interval:
     """Return a ratio with its interval as an increase, or a reduction, in percent."""
     sign = 1 if upward else -1
@@ -127,14 +120,17 @@ class Relation:
         The size that it has.
     size : float
         The ratio that its word of size asks for; 1 without one.
+    is_computed : bool
+        Whether values are computed: then a printed number is met within its reading error, and not within 10%.
     """
 
     is_: str
     printed: Printed | None = None
     size: float = 1.0
+    is_computed: bool = False
 
     @classmethod
-    def of(cls, claim: Claim, *, has_baseline: bool, where: str) -> "Relation":
+    def of(cls, claim: Claim, *, has_baseline: bool, where: str, is_computed: bool = False) -> "Relation":
         """Return the relation of a claim.
 
         Raises
@@ -154,7 +150,8 @@ class Relation:
         if printed is not None:
             _check_sense(name, printed, has_baseline=has_baseline, where=f"{where}: printed = {claim.printed!r}")
             printed = replace(printed, is_round=printed.is_round or has_word)
-        return cls(name, printed, 1 + CLOSE_RELATIVE if name == "not higher" else _size_of(name, claim.by))
+        size = 1 + CLOSE_RELATIVE if name == "not higher" else _size_of(name, claim.by)
+        return cls(name, printed, size, is_computed)
 
     @property
     def upward(self) -> bool:
@@ -240,7 +237,7 @@ class Relation:
             return _inside(10**low, 10**high)
         if self.printed is None:
             return on_side(self.upward, self.size)
-        met = _is_printed(self._said)
+        met = self._is_printed(self._said)
         if self.is_up_to:  # it begins at no difference
             met = _inside(0.0 if self.is_percentage else 1.0, self._said.range[1])
         return lambda found: met(self._as_printed(found))
@@ -250,6 +247,13 @@ class Relation:
         if self.is_percentage:
             return in_percent(ratio, upward=self.upward)
         return _inverse(ratio) if self.is_times_lower else ratio
+
+    def _is_printed(self, printed: Printed) -> Predicate:
+        """Return what a value must be that is printed: near that size, or in that range."""
+        if printed.is_range or self.is_computed:
+            return _inside(*printed.range)
+        size, read = float(printed.low), reading_error(printed.low)
+        return lambda found: has_size(found, size, read)
 
     @property
     def _is_more(self) -> bool:
@@ -287,18 +291,23 @@ class Relation:
     def of_gap(self) -> Says:
         """Return what a difference in a unit must be: the printed one, or at least on the same side of 0."""
         up = self._least > 0
-        met, direction = _is_printed(self._said), on_side(up, 0.0)
+        met, direction = self._is_printed(self._said), on_side(up, 0.0)
         no_effect = on_side(not up, CLOSE_RELATIVE * self._least)
         return Says(kind=SIZE, size=met, direction=direction, no_effect=no_effect)
 
     def of_value(self) -> Says:
-        """Return what a value must be: a printed one, or on the right side of a printed bound."""
+        """Return what a value must be: a printed one, on the right side of a printed bound, or 1 and not 0 if true."""
         if self.is_ in ("below", "above"):
             return self.of_bound(equal=0.0)
+        if self.is_ == "true":
+            return Says.statement(on_side(True, _HALF))
+        if self.is_ == "best at":  # the place of an optimum is met or not: it has no size by which it differs
+            at_place = _inside(float(self._said.low), float(self._said.high))
+            return Says(kind=SIZE, size=at_place, direction=at_place)
         # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
         if self._said.low == self._said.high == "0":
             return Says.statement(_inside(0.0, 0.0))
-        return Says(kind=LEVEL, size=_is_printed(self._said))
+        return Says(kind=LEVEL, size=self._is_printed(self._said))
 
     def of_bound(self, *, equal: float) -> Says:
         """Return that a value keeps to a printed bound.
