@@ -26,7 +26,7 @@ from capsim.results.result import columns_of
 from capsim.roles.scheme_files import same_source
 from capsim.run.estimate import trace_size_bytes
 from capsim.run.simulation import compile_if_needed, prepare, run_prepared
-from capsim.scenario.profile import Filled, filled, rate_remarks
+from capsim.scenario.profile import Filled, filled, setting_remarks
 from capsim.scenario.scenario import from_dict
 from capsmodel import __version__
 from capsmodel._files import check_writable, file_to_write
@@ -225,7 +225,7 @@ def _check_capture(pcap: Path | None, patterns: list[str] | None, setup: Setup) 
 def _print(result: Result, ran: Filled, output: Output) -> None:
     chosen, summary = result.scenario, result.summary
     values: dict[str, Any] = summary.to_dict()
-    caution(*result.remarks(), *rate_remarks([(ran.scenario, ran.scheme)]))
+    caution(*result.remarks(), *setting_remarks([(ran.scenario, ran.scheme)]))
     if not output.is_text:
         print_table([values], output=output)
         return

@@ -98,6 +98,8 @@ def _of_component(component: Component, *, flows: str) -> Iterator[Parameter]:
     params = component.params
     bounds, meanings = param_bounds(type(params)), meanings_of(type(params))
     for field in fields(params):
+        if field.name not in component.settable:
+            continue
         value = getattr(params, field.name)
         words = [member.name.lower() for member in type(value)] if isinstance(value, IntEnum) else []
         quantity = isinstance(value, int | float) and not isinstance(value, bool) and not words

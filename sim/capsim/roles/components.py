@@ -63,7 +63,8 @@ class Component:
     name : str
         Lower case.
     params : dataclass
-        Parameters: numbers, truth values, members of an IntEnum; the end of a name is its unit.
+        Parameters: numbers, truth values, members of an IntEnum; the end of a name is its unit. A class that inherits
+        parameters which its component has no use for names them in an attribute ``unread``: nobody may set these.
     memory : dict
         Own fields by scope (:mod:`capsim.roles.own`), as for numpy.dtype.
     columns : dict
@@ -88,6 +89,19 @@ class Component:
     def own_fields(self) -> Memory:
         """Return `memory` with the lengths that parameters give."""
         return with_lengths(self.memory, self.params)
+
+    @property
+    def settable(self) -> tuple[str, ...]:
+        """Return the names of the parameters that it reads.
+
+        Examples
+        --------
+        >>> from capsim.protocols.registry import scheme
+        >>> {"rto_s", "min_rto_s"} & {*scheme("pfabric").short.transport.settable}
+        {'rto_s'}
+        """
+        unread = getattr(self.params, "unread", ())
+        return tuple(each.name for each in fields(self.params) if each.name not in unread)
 
     def hook(self, name: str) -> Hook | None:
         """Return a hook by its name; None where there is none, or none is needed with these parameters."""
@@ -402,19 +416,20 @@ def _changed_stack(stack: Stack, changes: Mapping[str, Mapping[str, Any]]) -> St
     parts = {}
     for role, values in changes.items():
         component = getattr(stack, role)
-        own = {each.name for each in fields(component.params)}
-        parts[role] = _changed(component, {name: value for name, value in values.items() if name in own})
+        own = {name: value for name, value in values.items() if name in component.settable}
+        parts[role] = _changed(component, own)
     return replace(stack, **parts)
 
 
 def _check_known(role: str, values: Mapping[str, Any], components: list[Component]) -> None:
-    """Refuse a parameter that no component of the role has."""
-    known = {each.name: component.name for component in components for each in fields(component.params)}
+    """Refuse a parameter that no component of the role has, or reads."""
+    known = list(dict.fromkeys(name for component in components for name in component.settable))
     for name in values:
         if name not in known:
             names = " and ".join(dict.fromkeys(component.name for component in components))
-            listed = ", ".join(known) or "none"
-            raise ParameterError(f"{role}.{name} is not a parameter of {names}: there are {listed}")
+            unread = any(name in getattr(component.params, "unread", ()) for component in components)
+            text = f"has no effect on {names}" if unread else f"is not a parameter of {names}"
+            raise ParameterError(f"{role}.{name} {text}: there are {', '.join(known) or 'none'}")
 
 
 def _changed(component: Any, values: Mapping[str, Any]) -> Any:

@@ -18,12 +18,18 @@ BDP                            rate of a host times base RTT, in whole packets
 ``transport.max_window_bytes`` 2 (BDP + queue), 1 GiB at most, since TCP has no larger window
 ``transport.min_rto_s``        1 ms where it is longer
 ``transport.initial_rtt_s``    the base RTT, where it is longer than that timer: else each flow begins with a timeout
-``initial_window_packets``     of the transport ``ndp``, whose first window leaves at once: BDP
+``initial_window_packets``     of the transport ``ndp``, whose first window leaves at once, and of ``pfabric``: BDP; so
+                               ``most_window_packets`` of ``pfabric``
+``transport.rto_s``            of ``pfabric``: 3 base RTT; ``queue.buffer_bytes`` of its ports: 2 BDP (the paper: a
+                               window of 12 packets, 45 us and 36 KB at 10 Gbps and 14.6 us)
 ``congestion.rate_bps``        of ``nscc``: the rate; ``base_rtt_s``: the base RTT. With it ``transport.min_rto_s`` is
                                15 us and the time of six full queues, as in Ultra Ethernet's htsim
 ``queue.mark_low_bytes``       of a queue ``trim`` that marks: 0.2 BDP in whole packets, ``mark_high_bytes``: 0.8 BDP
 ``balancer.gap_s``             of ``letflow`` and ``conga``: the time in which a full queue drains
 ============================== =====================================================================================
+
+What a scheme has by a paper for its own network stays as it is: timers and thresholds of CAPS' coding unit, of its
+switches and of CONGA's, Freeway's and Presto's, the pause of PLB, the gap between MPTCP's joins.
 
 Rate and delay are filled in where tables are read (a file, the command line); a fabric that is made in Python has its
 own. The rest depends on the scheme, and is written into the scenario that is run: results keep the numbers, and a later
@@ -31,7 +37,7 @@ run of them needs no rule.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -40,9 +46,10 @@ from capsim.base.clock import PS_PER_S, serialisation_ps
 from capsim.fabric.topology import Fabric
 from capsim.protocols.balancers.letflow import LetflowParams
 from capsim.protocols.queues.ecn import EcnParams
+from capsim.protocols.transports.pfabric import PfabricParams
 from capsim.protocols.transports.tcp import TcpParams
-from capsim.roles.components import Component, Scheme
-from capsim.scenario.entry_stacks import scheme_of_run
+from capsim.roles.components import Component, Scheme, Transport
+from capsim.scenario.entry_stacks import scheme_of_run, unread_params
 from capsim.scenario.scenario import PROFILE_RATES_BPS, Scenario, from_dict
 from capsmodel.checks import require
 
@@ -50,11 +57,13 @@ _PACKET_BYTES = {"10g": 1500, "25g": 1500, "100g": 4150, "400g": 4150}
 _FRAME_BYTES = 64  # the smallest of Ethernet: an acknowledgement
 _QUEUE_BDP, _LEAST_K, _K_BDP, _MIN_RTO_S = 5, 15, 0.2, 1e-3
 _HIGH_BDP, _UET_RTO_S = 0.8, 15e-6
+_PFABRIC_QUEUE_BDP, _PFABRIC_RTO_RTT = 2, 3
 _SEARCHED = 32  # switches with hosts from which the longest path is looked for
 
 _OLD_RATE_BPS = 1e9
 """The rate that these defaults of components were published for."""
 _OLD_K, _OLD_GAP_S, _OLD_RTO_S = EcnParams().threshold_packets, LetflowParams().gap_s, TcpParams().min_rto_s
+_PFABRIC_RTO_S = PfabricParams().rto_s
 
 
 @dataclass(frozen=True)
@@ -179,17 +188,31 @@ def _check_rate(profile: str, fabric: Fabric) -> None:
 
 def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
     """Return what the rules say for the components of a scheme, by the name of the setting."""
-    transport = scheme.long.transport
+    found = _windows(scheme.long.transport, sizes) | _timers(scheme, sizes)
+    if _has_param(scheme.long.congestion, "base_rtt_s"):
+        found["congestion.rate_bps"], found["congestion.base_rtt_s"] = sizes.rate_bps, sizes.rtt_s
+    found |= _ports(scheme, sizes)
+    if _has_param(scheme.balancer, "gap_s"):
+        found["balancer.gap_s"] = sizes.drain_s
+    return found
+
+
+def _windows(transport: Transport, sizes: Sizes) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if transport.reliable:
         mss_bytes = sizes.packet_bytes - transport.params.header_bytes
         found["transport.mss_bytes"] = mss_bytes
         found["transport.max_window_bytes"] = min(sizes.window_packets * mss_bytes, int(WINDOW_BYTES.largest))
-    if _has_param(transport, "pull_share"):
+    if begins_at_full_rate(transport):
         found["transport.initial_window_packets"] = sizes.bdp_packets
-    found |= _timers(scheme, sizes)
-    if _has_param(scheme.long.congestion, "base_rtt_s"):
-        found["congestion.rate_bps"], found["congestion.base_rtt_s"] = sizes.rate_bps, sizes.rtt_s
+    if _has_param(transport, "most_window_packets"):
+        found["transport.most_window_packets"] = sizes.bdp_packets
+        found["transport.rto_s"] = _PFABRIC_RTO_RTT * sizes.rtt_s
+    return found
+
+
+def _ports(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     if getattr(scheme.queue.params, "mark_high_bytes", 0):
         for name, share in (("queue.mark_low_bytes", _K_BDP), ("queue.mark_high_bytes", _HIGH_BDP)):
             found[name] = ceil(share * sizes.bdp_packets) * sizes.packet_bytes
@@ -197,9 +220,14 @@ def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
         found["queue.threshold_packets"] = sizes.threshold_packets
     if _has_param(scheme.queue, "trim_bytes"):
         found["queue.limit_bytes"] = _trim_packets(scheme, sizes) * sizes.packet_bytes
-    if _has_param(scheme.balancer, "gap_s"):
-        found["balancer.gap_s"] = sizes.drain_s
+    if _has_param(scheme.queue, "buffer_bytes"):
+        found["queue.buffer_bytes"] = _PFABRIC_QUEUE_BDP * sizes.bdp_packets * sizes.packet_bytes
     return found
+
+
+def begins_at_full_rate(transport: Component) -> bool:
+    """Return whether a transport sends a bandwidth-delay product at once, which its first window has to hold."""
+    return _has_param(transport, "pull_share") or _has_param(transport, "most_window_packets")
 
 
 def _trim_packets(scheme: Scheme, sizes: Sizes) -> int:
@@ -212,7 +240,8 @@ def _timers(scheme: Scheme, sizes: Sizes) -> dict[str, float]:
         queues_s = 6 * 8 * _trim_packets(scheme, sizes) * sizes.packet_bytes / sizes.rate_bps
         return {"transport.min_rto_s": _UET_RTO_S + queues_s}
     found = {}
-    if any(getattr(stack.transport.params, "min_rto_s", 0.0) > _MIN_RTO_S for stack in scheme.stacks):
+    having = [stack.transport for stack in scheme.stacks if _has_param(stack.transport, "min_rto_s")]
+    if any(transport.params.min_rto_s > _MIN_RTO_S for transport in having):
         found["transport.min_rto_s"] = _MIN_RTO_S
     if sizes.rtt_s >= _MIN_RTO_S and _has_param(scheme.long.transport, "initial_rtt_s"):
         found["transport.initial_rtt_s"] = sizes.rtt_s
@@ -220,7 +249,7 @@ def _timers(scheme: Scheme, sizes: Sizes) -> dict[str, float]:
 
 
 def _has_param(component: Component, name: str) -> bool:
-    return name in {each.name for each in fields(component.params)}
+    return name in component.settable
 
 
 def _has(scenario: Scenario, setting: str) -> bool:
@@ -236,6 +265,65 @@ def _with(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
         table = tables["fabric"] if first == "fabric" else tables.setdefault("params", {}).setdefault(first, {})
         table[name] = value
     return from_dict(tables)
+
+
+def setting_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
+    """Return what a reader of some runs must know of their settings, a line each.
+
+    Parameters
+    ----------
+    runs : iterable of (Scenario, Scheme)
+        What is run, and compared.
+
+    Returns
+    -------
+    list of str
+        Defaults of 1 Gbps (:func:`rate_remarks`); parameters that a scheme has and does not read; that hosts of some
+        schemes send in turns and those of others in order of arrival.
+
+    Examples
+    --------
+    >>> from capsim import Batch, LeafSpine, scheme
+    >>> fabric = LeafSpine(leaves=2, hosts_per_leaf=2, spines=2)
+    >>> asked = Scenario(fabric=fabric, traffic=(Batch(flow_bytes=10**6),), params={"transport": {"min_rto_s": 0.01}})
+    >>> for line in setting_remarks([(asked, scheme("pfabric")), (asked, scheme("uet")), (asked, scheme("dctcp"))]):
+    ...     print(line)
+    transport.min_rto_s has no effect on pfabric
+    hosts of uet send flows in turns, those of dctcp in order of arrival: nic = "round_robin" lets all send in turns
+    """
+    known = list(runs)
+    return [*rate_remarks(known), *_unread_remarks(known), *_nic_remarks(known)]
+
+
+def _unread_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
+    """Yield a line for each parameter that schemes do not read."""
+    found: dict[str, dict[str, None]] = {}
+    for scenario, scheme in runs:
+        for setting in unread_params(scenario, scheme):
+            found.setdefault(setting, {})[scheme.name] = None
+    for setting, names in found.items():
+        yield f"{setting} has no effect on {_few(names)}"
+
+
+def _nic_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
+    """Yield a line where hosts of some schemes send in turns and others in order; a queue by priority has its own."""
+    turns: dict[str, None] = {}
+    in_order: dict[str, None] = {}
+    for scenario, scheme in runs:
+        if not scheme.queue.by_priority:
+            of_run = scheme_of_run(scenario, scheme)
+            (in_order if of_run.nic.rank is None else turns)[scheme.name] = None
+    if turns.keys() & in_order.keys():
+        return  # the order is what is varied
+    if turns and in_order:
+        listed = f"hosts of {_few(turns)} send flows in turns, those of {_few(in_order)} in order of arrival"
+        yield f'{listed}: nic = "round_robin" lets all send in turns'
+
+
+def _few(names: Iterable[str], most: int = 3) -> str:
+    """Return names as text, at most so many."""
+    listed = list(names)
+    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
 def rate_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
@@ -281,15 +369,18 @@ def _fastest_bps(scenario: Scenario) -> float:
 def _old_defaults(scenario: Scenario, scheme: Scheme) -> Iterator[str]:
     """Yield the defaults that a run has, in words."""
     transport = scheme.long.transport.params
-    if getattr(transport, "min_rto_s", 0.0) == _OLD_RTO_S and not _has(scenario, "transport.min_rto_s"):
-        yield f"minimum RTO {_OLD_RTO_S * 1e3:g} ms"
+    for name, old_s, words in (("min_rto_s", _OLD_RTO_S, "minimum RTO"), ("rto_s", _PFABRIC_RTO_S, "RTO")):
+        has = _has_param(scheme.long.transport, name) and getattr(transport, name) == old_s
+        if has and not _has(scenario, f"transport.{name}"):
+            yield f"{words} {old_s * 1e3:g} ms"
     if scheme.long.transport.reliable:
         fabric = scenario.fabric.build(seed=scenario.seed)
         sizes = sizes_of(fabric, transport.mss_bytes + transport.header_bytes)
         is_small = transport.max_window_bytes < sizes.bdp_packets * transport.mss_bytes
         if is_small and not _has(scenario, "transport.max_window_bytes"):
             yield f"window {transport.max_window_bytes / 1e6:.3g} MB below rate x RTT"
-        begins = transport.initial_window_packets if hasattr(transport, "pull_share") else sizes.bdp_packets
+        full_rate = begins_at_full_rate(scheme.long.transport)
+        begins = transport.initial_window_packets if full_rate else sizes.bdp_packets
         if begins < sizes.bdp_packets and not _has(scenario, "transport.initial_window_packets"):
             yield f"first window of {begins} packets below rate x RTT"
     if hasattr(scheme.long.congestion.params, "base_rtt_s") and not _has(scenario, "congestion.base_rtt_s"):

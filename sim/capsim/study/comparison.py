@@ -16,7 +16,7 @@ from capsim.results.plots import plot_cdf
 from capsim.results.result import Result
 from capsim.roles.components import Scheme
 from capsim.roles.scheme_files import file_of
-from capsim.scenario.profile import Filled, filled, rate_remarks
+from capsim.scenario.profile import Filled, filled, setting_remarks
 from capsim.scenario.scenario import Scenario, load_scenario
 from capsim.study.metrics import known_metric
 from capsim.study.plot import PLOTTED, draw_side_by_side, metric_latex
@@ -152,8 +152,8 @@ class Compared:
         return {name: fct_percentile_s(self.flows(name), percent, kind=kind) for name in self.schemes}
 
     def remarks(self) -> list[str]:
-        """Return what a reader must know: of the load asked for (`load_remarks`), of defaults (`rate_remarks`)."""
-        return load_remarks(self.runs) + rate_remarks([(one.scenario, one.scheme) for one in self.filled.values()])
+        """Return what a reader must know: of the load asked for (`load_remarks`), of defaults (`setting_remarks`)."""
+        return load_remarks(self.runs) + setting_remarks([(one.scenario, one.scheme) for one in self.filled.values()])
 
 
 def compare(

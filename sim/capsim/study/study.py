@@ -28,7 +28,7 @@ import pandas as pd
 
 from capsim.base.bounds import shortened
 from capsim.results.load_record import load_remarks
-from capsim.scenario.profile import Filled, rate_remarks
+from capsim.scenario.profile import Filled, setting_remarks
 from capsim.scenario.scenario import Scenario
 from capsim.study.campaign import Campaign, Group, Verdict, advance
 from capsim.study.claims import Design
@@ -442,12 +442,12 @@ class Studied:
         return metric_table(self.runs, values, there, first_scheme=first if complete else None)
 
     def remarks(self) -> list[str]:
-        """Return what a reader must know: of the loads asked for (`load_remarks`), of defaults (`rate_remarks`)."""
+        """Return what a reader must know: of the loads asked for (`load_remarks`), of defaults (`setting_remarks`)."""
         axes = self.study.design.axes
         several = [name for name, axis in axes.items() if len(axis.values) > 1] or list(axes)
         has_loads = "offered_over_asked" in self.runs
         of_load = load_remarks(self.runs, several) if has_loads else []
-        return of_load + rate_remarks([(one.scenario, one.scheme) for one in self.filled])
+        return of_load + setting_remarks([(one.scenario, one.scheme) for one in self.filled])
 
     @cached_property
     def filled(self) -> list[Filled]:

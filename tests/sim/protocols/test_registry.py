@@ -133,10 +133,9 @@ LIMITS = [
 @pytest.mark.parametrize(("part", "name", "last", "beyond"), LIMITS)
 def test_the_last_possible_value(part, name, last, beyond):
     caps, sack = scheme("caps"), scheme("sack").short.transport
-    base = replace(caps, short=replace(caps.short, transport=sack), long=replace(caps.long, transport=sack))
+    base = replace(caps, long=replace(caps.long, transport=sack))
     changed = components_of(base.with_params(**{part: {name: last}}), part)
-    assert {getattr(component.params, name, last) for component in changed} == {last}
-    assert hasattr(changed[0].params, name)
+    assert {getattr(component.params, name) for component in changed if name in component.settable} == {last}
     with pytest.raises(ParameterError, match=part):
         base.with_params(**{part: {name: beyond}})
 

@@ -13,7 +13,7 @@ packets that came, in any order.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from capsim.base import bounds
 from capsim.base.inlined import inlined
@@ -41,6 +41,8 @@ class DatagramParams(SegmentParams):
     max_window_bytes : int
         Means nothing, since no packet waits for an acknowledgement.
     """
+
+    unread: ClassVar = frozenset({"max_window_bytes"})
 
     header_bytes: Annotated[int, bounds.HEADER_BYTES] = 28
     max_window_bytes: Annotated[int, bounds.WINDOW_BYTES] = 1460

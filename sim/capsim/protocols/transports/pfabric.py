@@ -21,7 +21,7 @@ rest, as each port does, so that a long wait there is meant to end by a timeout.
 """
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from capsim.base import bounds
 from capsim.base.inlined import inlined
@@ -68,6 +68,12 @@ class PfabricParams(SackParams):
         segment then lets several go at once, as in the simulator YAPS. The paper does not say; without it what has been
         sent since and not SACKed is what is in the network, as Pipe of RFC 6675.
     """
+
+    unread: ClassVar = frozenset(  # all that follows round trips, or answers to duplicates
+        {"min_rto_s", "granularity_s", "keep_backoff", "initial_rto_s", "initial_rtt_s"}
+        | {"dup_ack_threshold", "limited_transmit", "full_ack_option", "grow_at_full_ack", "ssthresh_from"}
+        | {"rescue", "resend_at_partial_ack", "reduction"}
+    )
 
     rto_s: Annotated[float, bounds.RTO_S] = 450e-6
     initial_window_packets: Annotated[int, bounds.WINDOW_PACKETS] = 12

@@ -5,7 +5,7 @@ pass over what they know of a long block, and do not look at each segment of a w
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from capsim.base import bounds
 from capsim.base.inlined import inlined
@@ -35,6 +35,8 @@ class BlockParams(TcpParams):
     sack_block_bytes : int
         By how much each block makes it longer, in bytes (RFC 2018, section 3).
     """
+
+    unread: ClassVar = frozenset({"full_ack_option"})
 
     sack_blocks: Annotated[int, bounds.SACK_BLOCKS] = 3
     sack_option_bytes: Annotated[int, bounds.OPTION_BYTES] = 4
