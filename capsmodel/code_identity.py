@@ -3,47 +3,44 @@
 Callers ask for one of three kinds of change:
 
 - :func:`files_digest`: any byte of some files. The machine code of the codec and of the event loop is kept under it.
-- :func:`source_digest`: a statement in a module of the project that a measuring function imports, directly or through
-  others. A sweep stores it with its rows (:mod:`capsmodel.experiments.sweep`). Of the *project* are the modules of the
-  function's own top-level package, of capsmodel and of capsim; a package that is imported as such
-  (``from capsim.protocols import schemes``) counts with all its modules.
+- :func:`source_digest`: any byte of a module of capsmodel or capsim, or of the module of a measuring function. A sweep
+  stores it with its rows, and warns where that of kept rows is another (:mod:`capsmodel.experiments.sweep`).
 - :func:`values_digest` and :func:`function_digest`: what a function does: its code, the values of its defaults, and of
   the globals and closure cells that it reads, constants of modules included; the functions among these, likewise. The
   id of a run covers the hooks of one's own scheme in this way, and each hook's machine code is kept under it.
 
-Comments, docstrings, annotations and decorators do not count but in the first, and formatting and names of files do
-not: code is compared as its syntax tree, in which Python 3.11 to 3.13 agree. A function whose source is in no file
+In the third, comments, docstrings, annotations, decorators, formatting and names of files do not count: code is
+compared as its syntax tree, in which Python 3.11 to 3.13 agree. A function whose source is in no file
 (typed into an interpreter or a notebook, made by ``exec``), or whose file has changed since it was read, is described
 by its bytecode and constants, which are those of one version of Python.
 """
 
 import ast
+import builtins
 import hashlib
 import importlib.util
 import inspect
 import json
 import sys
 import tokenize
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import fields, is_dataclass
 from dis import get_instructions
 from enum import Enum
 from functools import cache
-from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from capsmodel._syntax import Import, keep_sources, normal_syntax, read_source, tree_digest
 from capsmodel.checks import ParameterError
 
-__all__ = ["files_digest", "function_digest", "source_digest", "source_digests", "values_digest"]
+__all__ = ["Name", "files_digest", "function_digest", "names_read", "source_digest", "values_digest"]
 
-_Project = frozenset[str]
+_PACKAGES = ("capsmodel", "capsim")
 _LIBRARIES = sys.stdlib_module_names | {"builtins", "numpy", "numba"}
+_NO_MEANING = frozenset({"annotation", "returns", "decorator_list", "type_comment", "type_params", "kind", "ctx"})
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -55,8 +52,9 @@ def files_digest(*paths: Path) -> str:
     return digest.hexdigest()
 
 
-def source_digests(function: Callable[..., Any]) -> Mapping[str, str]:
-    """Return the SHA-256 of each module of the project that a function depends on, by name, 64 hexadecimal digits.
+@cache
+def source_digest(function: Callable[..., Any]) -> str:
+    """Return the SHA-256 of all modules of capsmodel and capsim and of that of a function, 64 hexadecimal digits.
 
     Parameters
     ----------
@@ -67,91 +65,26 @@ def source_digests(function: Callable[..., Any]) -> Mapping[str, str]:
     ------
     OSError
         If the function was typed where its text is not kept.
-
-    Examples
-    --------
-    >>> list(source_digests(files_digest))
-    ['capsmodel._files', 'capsmodel._syntax', 'capsmodel.checks', 'capsmodel.code_identity']
     """
-    own = function.__module__
-    project = frozenset({"capsmodel", "capsim", own.partition(".")[0]})
-    if own != "__main__":
-        return _closure([own], project)
+    if function.__module__.partition(".")[0] in _PACKAGES:
+        return _packages_digest()
     try:
-        text = inspect.getsource(sys.modules[own])
+        text = inspect.getsource(sys.modules[function.__module__])
     except (OSError, TypeError):  # a notebook or an interpreter
         text = inspect.getsource(function)
-    seen = (getattr(value, "__module__", None) or "" for value in getattr(function, "__globals__", {}).values())
-    return _closure([name for name in seen if _within(name, project)], project) | {own: tree_digest(ast.parse(text))}
+    return hashlib.sha256(f"{_packages_digest()}\n{text}".encode()).hexdigest()
 
 
 @cache
-def source_digest(function: Callable[..., Any]) -> str:
-    """Return one SHA-256 for all of :func:`source_digests`, 64 hexadecimal digits."""
-    return hashlib.sha256(json.dumps(dict(source_digests(function))).encode()).hexdigest()
-
-
-def _within(name: str, project: _Project) -> bool:
-    return name != "__main__" and name.partition(".")[0] in project
-
-
-def _closure(names: Iterable[str], project: _Project) -> dict[str, str]:
-    """Return the digests of these modules and of all that they import from the project, by name."""
-    found: dict[str, str] = {}
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found[name], imports = _module(name, project)
-            waiting += imports
-    keep_sources()
-    return dict(sorted(found.items()))
-
-
-@cache
-def _module(name: str, project: _Project) -> tuple[str, frozenset[str]]:
-    """Return the digest of a module and what it imports from the project; nothing for one without a Python file."""
-    spec = _spec(name)
-    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
-        return "", frozenset()
-    package = name if spec.submodule_search_locations else name.rpartition(".")[0]
-    source = read_source(Path(spec.origin))
-    stub = Path(spec.origin).with_suffix(".pyi")  # of a package whose names are imported at their first use
-    imports = source.imports + (read_source(stub).imports if stub.is_file() else ())
-    return source.digest, frozenset(_of_project(imports, package, project))
-
-
-@cache
-def _spec(name: str) -> ModuleSpec | None:
-    """Return where a module is, or None if there is none of that name; nothing is imported for it."""
-    package, _, _ = name.rpartition(".")
-    if not package:
-        with suppress(ValueError):  # a module that was made without one
-            return importlib.util.find_spec(name)
-        return None
-    outer = _spec(package)
-    folders = outer.submodule_search_locations if outer else None
-    return PathFinder.find_spec(name, folders) if folders else None
-
-
-def _of_project(imports: Iterable[Import], package: str, project: _Project) -> Iterator[str]:
-    """Yield the modules of the project that a module of `package` imports."""
-    for dots, named, names in imports:
-        if not names:
-            yield from _with_parts(named) if _within(named, project) else ()
-            continue
-        module = importlib.util.resolve_name("." * dots + named, package)
-        for name in [f"{module}.{each}" for each in names] if _within(module, project) else ():
-            yield from _with_parts(name) if _spec(name) else [module]
-
-
-@cache
-def _with_parts(name: str) -> frozenset[str]:
-    """Return a module, and all modules of a package."""
-    spec = _spec(name)
-    folders = [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
-    inner = [path.relative_to(folder).with_suffix("").parts for folder in folders for path in folder.rglob("*.py")]
-    return frozenset({name, *(".".join([name, *parts]).removesuffix(".__init__") for parts in inner)})
+def _packages_digest() -> str:
+    digest = hashlib.sha256()
+    for package in _PACKAGES:
+        spec = importlib.util.find_spec(package)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            for path in sorted(Path(folder).rglob("*.py")):
+                digest.update(f"{package}/{path.relative_to(folder).as_posix()}\n".encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def function_digest(function: FunctionType) -> str:
@@ -242,12 +175,13 @@ class _Description:
         if str(function.__globals__.get("__name__")).partition(".")[0] in self.packages:
             reads = {name: self.value(item, name) for name, item in sorted(_cells(function).items())}
             return ["library", function.__globals__["__name__"], function.__qualname__, defaults, reads]
-        reads = {name: self.value(item, name) for name, item in sorted(_read_by(function).items())}
+        values = {each.name: each.value for each in names_read(function)}
+        reads = {name: self.value(item, name) for name, item in sorted(values.items())}
         tree = _syntax_tree(function) if self.source else None
         if tree is None:
             self.all_from_source = False
             return ["bytecode", self.bytecode(function.__code__, function.__doc__), defaults, reads]
-        return ["source", normal_syntax(tree), defaults, reads]
+        return ["source", _normal_syntax(tree), defaults, reads]
 
     def bytecode(self, code: CodeType, doc: str | None = None) -> Any:
         """Describe a code object; its docstring is left out."""
@@ -278,21 +212,44 @@ def _cells(function: FunctionType) -> dict[str, Any]:
     }
 
 
-def _read_by(function: FunctionType) -> dict[str, Any]:
-    """Return the globals and closure cells that the code reads, by name: of a module or class the attribute."""
-    known = {"LOAD_GLOBAL": function.__globals__, "LOAD_DEREF": _cells(function)}
-    found: dict[str, Any] = {}
+class Name(NamedTuple):
+    """A name that a function reads, of a module or class with the attribute: what it stands for, and where."""
+
+    name: str
+    value: Any
+    line: int
+
+
+def names_read(function: FunctionType, *, with_builtins: bool = False) -> Iterator[Name]:
+    """Yield the globals and closure cells that a function's code reads, and Python's own names if asked for."""
+    own = function.__globals__
+    known = {"LOAD_GLOBAL": vars(builtins) | own if with_builtins else own, "LOAD_DEREF": _cells(function)}
     for code in _codes(function.__code__):
-        name, value = "", None
-        for step in get_instructions(code):
-            if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType | type):
-                name, value = f"{name}.{step.argval}", getattr(value, step.argval, None)
+        name, value, line = "", None, 0
+        for step, argument, at in _loads(code):
+            if step == "LOAD_ATTR" and isinstance(value, ModuleType | type):
+                name, value = f"{name}.{argument}", getattr(value, argument, None)
                 continue
             if name:
-                found[name] = value
-            names = known.get(step.opname, {})
-            name, value = (step.argval, names[step.argval]) if step.argval in names else ("", None)
-    return found
+                yield Name(name, value, line)
+            names = known.get(step, {})
+            name, value, line = (argument, names[argument], at) if argument in names else ("", None, 0)
+
+
+@cache
+def _loads(code: CodeType) -> tuple[tuple[str, str, int], ...]:
+    """Return the instructions that may load a global, a cell or an attribute: name, argument, line.
+
+    All others are one, without an argument, that stands between these.
+    """
+    found = [("", "", 0)]
+    for step in get_instructions(code):
+        kind = "LOAD_ATTR" if step.opname == "LOAD_METHOD" else step.opname
+        if kind in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_ATTR"):
+            found.append((kind, step.argval, (step.positions and step.positions.lineno) or 0))
+        elif found[-1][0]:
+            found.append(("", "", 0))
+    return (*found, ("", "", 0))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -324,3 +281,25 @@ def _defines(node: ast.AST) -> tuple[str, int] | None:
     if isinstance(node, ast.FunctionDef):
         return node.name, min([node.lineno, *(each.lineno for each in node.decorator_list)])
     return None
+
+
+def _normal_syntax(part: Any) -> Any:
+    """Return a syntax tree as lists, without comments, docstrings, annotations and decorators.
+
+    Nothing empty is in it, as versions of Python differ in what they leave out.
+    """
+    if isinstance(part, ast.Constant):
+        return [type(part.value).__name__, repr(part.value)]
+    if isinstance(part, ast.AST):
+        kept = {
+            name: item for name, item in ast.iter_fields(part) if name not in _NO_MEANING and item not in (None, [])
+        }
+        return [type(part).__name__, {name: _normal_syntax(item) for name, item in kept.items()}]
+    if isinstance(part, list):
+        return [_normal_syntax(item) for item in part if not _is_text(item)]
+    return part
+
+
+def _is_text(part: Any) -> bool:
+    """Return whether `part` is a statement that is a string: a docstring, or a comment in its form."""
+    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
