@@ -2,6 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
 from threading import Event, Thread, current_thread, enumerate, main_thread
 
 import numba
@@ -38,6 +42,69 @@ def test_the_main_thread_hears_of_an_interrupt_while_a_compilation_goes_on():
     assert worker.daemon
     end.set()
     worker.join()
+
+
+HOLDS_THE_LOCK = """
+import ctypes, sys
+from capsmodel._interrupts import interruptible
+def hold():
+    print("begun", flush=True)
+    ctypes.PyDLL(None).sleep(600)  # called with the lock of Python
+interruptible(hold)
+"""
+LISTENS = """
+import sys, time
+from capsmodel._interrupts import interruptible
+def work():
+    print("begun", flush=True)
+    time.sleep(600)
+for _ in range(2):
+    try:
+        interruptible(work)
+    except KeyboardInterrupt:
+        print("heard", flush=True)
+"""
+
+
+@contextmanager
+def started(code):
+    """Give a process that has begun its work; a shell lets what runs in the background ignore SIGINT."""
+
+    def listen():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    command = [sys.executable, "-c", code]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, preexec_fn=listen) as process:
+        try:
+            assert process.stdout.readline() == "begun\n"
+            time.sleep(0.5)
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.linux
+def test_a_second_interrupt_ends_a_process_that_cannot_hear_of_the_first():
+    """Wrong line: Python's handler notes each signal, for a main thread that waits for the lock."""
+    with started(HOLDS_THE_LOCK) as process:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == -signal.SIGINT
+
+
+@pytest.mark.linux
+def test_a_process_that_hears_of_interrupts_hears_of_each():
+    """Wrong line: the signal keeps its default after the first one, and the next one ends a notebook."""
+    with started(LISTENS) as process:
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            assert process.stdout.readline() == "heard\n"
+            if process.stdout.readline():  # of the work that begins again
+                time.sleep(0.5)
+        assert process.wait(timeout=60) == 0
 
 
 def test_what_a_compilation_returns_or_raises_arrives():
