@@ -178,7 +178,8 @@ def _prepare(copy: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
     engines: Any = import_module("capsim.engines")
     engines.run = _reference_only(engines.run)
-    import_module("capsim.run.simulation").compile_if_needed = lambda *_, **__: False
+    simulation: Any = import_module("capsim.run.simulation")
+    simulation.compile_if_needed = lambda *_, **__: simulation.Loading(compiled=False, cpu_s=0.0)
     import_module("support.engine_setups").differences = lambda _: []
 
 

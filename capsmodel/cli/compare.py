@@ -195,8 +195,8 @@ def _skewness_lines(table: pd.DataFrame) -> list[str]:
 def _totals_line(compared: Compared) -> str:
     runs = compared.runs
     return (
-        f"{len(runs)} runs, {runs['traversals'].sum()} link traversals, {runs['cpu_s'].sum():.1f} CPU s, "
-        f"{runs['unfinished_flows'].sum()} flows unfinished"
+        f"{len(runs)} runs, {runs['traversals'].sum():.0f} link traversals, {runs['cpu_s'].sum():.1f} CPU s, "
+        f"{runs['unfinished_flows'].sum():.0f} flows unfinished"
     )
 
 

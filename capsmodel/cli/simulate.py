@@ -269,20 +269,21 @@ def _run(scenario: Scenario, setup: Setup, engine: Engine) -> Result:
         size = trace_size_bytes(scenario, setup.fabric, setup.flows, mss_bytes=mss_bytes)
         print(f"the packet trace will take about {size / 1e6:.0f} MB of memory", file=sys.stderr)
     with waiting("loading the engine; a scheme is compiled once, which takes 15 s to 2 min"):
-        compiled = compile_if_needed(setup.scheme, engine=engine)
-    if compiled and sys.stderr.isatty():
+        loading = compile_if_needed(setup.scheme, engine=engine)
+    if loading.compiled and sys.stderr.isatty():
         print("compiled; the next run finds the machine code on disk", file=sys.stderr)
     with simulated_time(to_s(int(setup.flows.start_ps[setup.flows.n_starts - 1]))) as progress:
-        return run_prepared(scenario, setup, engine=engine, progress=progress)
+        return run_prepared(scenario, setup, engine=engine, progress=progress, loading=loading)
 
 
 def _resources_line(result: Result) -> str:
     used = result.resources
     dropped = int(result.ports[["packets_dropped", "packets_lost"]].to_numpy().sum())
     per_second = used.traversals / used.cpu_s / 1e6 if used.cpu_s else 0.0
+    before = "compiling" if used.compiled else "loading"
     return (
         f"{used.traversals} link traversals, {used.events} events, {used.simulated_s:.6g} s simulated, "
-        f"{used.cpu_s:.2f} CPU s ({per_second:.2f} M traversals/s) after {used.loading_cpu_s:.2f} s of loading, "
+        f"{used.cpu_s:.2f} CPU s ({per_second:.2f} M traversals/s) after {used.loading_cpu_s:.2f} s of {before}, "
         f"{used.peak_memory_bytes / 1e6:.0f} MB peak memory, {dropped} packets dropped"
     )
 

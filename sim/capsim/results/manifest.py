@@ -46,6 +46,8 @@ class Resources:
         Processor time to load the engine, or to compile it in the first process that uses a scheme, in seconds.
     peak_memory_bytes : int
         Largest resident size of the process so far; 0 where the system does not say.
+    compiled : bool
+        Whether the engine was compiled, at least in part, and not loaded from disk.
     """
 
     traversals: int
@@ -54,6 +56,7 @@ class Resources:
     cpu_s: float
     loading_cpu_s: float
     peak_memory_bytes: int
+    compiled: bool = False
 
 
 class Stopwatch:

@@ -2,25 +2,22 @@
 
 import ast
 import inspect
-import linecache
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from inspect import Parameter
-from pathlib import Path
 
 from capsim import records
 from capsim.base.bounds import shortened
+from capsim.base.inlined import is_marked
 from capsim.roles.catalogue import components
 from capsim.roles.components import Scheme
 from capsim.roles.hooks import HOOKS, Hook, hooks_of, is_own
+from capsim.run.hook_calls import RULE, check_calls, line, place_of
 from capsmodel.checks import ParameterError, require
+from capsmodel.code_identity import names_read
 
-RULE = (
-    "a hook uses its arguments, numbers, if, loops and functions marked capsim.inlined; no dictionaries, lists, texts, "
-    "NumPy functions or exceptions; whichever way it ends, it returns a number"
-)
 WHERE_FIELDS_ARE = "capsim.records lists the fields of records, capsim.roles.own those of own memory"
 
 # The fields of what hooks are given, by the name of the argument.
@@ -38,12 +35,12 @@ _FIELDS: dict[str, tuple[str, ...] | None] = {
 
 
 def check_hooks(scheme: Scheme) -> None:
-    """Refuse a hook that does not take the arguments that it is called with, as :mod:`capsim.roles.hooks` lists them.
+    """Refuse a hook with other arguments than it is called with (:mod:`capsim.roles.hooks`), or with forbidden calls.
 
     Raises
     ------
     ParameterError
-        If it takes more or fewer, or some by keyword only, or is no function.
+        If it takes more or fewer, or some by keyword only, or is no function. If it calls what a hook may not call.
     """
     for _, part in components(scheme):
         for name in hooks_of(part.role):
@@ -52,17 +49,24 @@ def check_hooks(scheme: Scheme) -> None:
                 text = f"{part.role} {part.name!r}: {name} = {shortened(hook)}, but a hook is a function: use def"
                 require(hasattr(hook, "__code__"), text)
                 _check_arguments(name, hook)
+                check_calls(hook)
 
 
 def _check_arguments(name: str, hook: Hook) -> None:
     given, takes = HOOKS[name].arguments, inspect.signature(hook)
+    by_position = [each for each in takes.parameters.values() if each.kind is not Parameter.KEYWORD_ONLY]
+    called = f"{name} is called with {len(given)}: {', '.join(given)}"
+    text = f"{place_of(hook)}: {hook.__name__} takes {len(by_position)} arguments, but {called}"
+    require(_takes(takes, given), text)
+
+
+def _takes(signature: inspect.Signature, given: tuple[str, ...]) -> bool:
+    """Return whether a function can be called with these arguments, and has no further ones."""
     try:
-        takes.bind(*given)
+        signature.bind(*given)
     except TypeError:
-        by_position = [each for each in takes.parameters.values() if each.kind is not Parameter.KEYWORD_ONLY]
-        called = f"{name} is called with {len(given)}: {', '.join(given)}"
-        text = f"{place_of(hook)}: {hook.__name__} takes {len(by_position)} arguments, but {called}"
-        raise ParameterError(text) from None
+        return False
+    return len(signature.parameters) <= len(given)
 
 
 @contextmanager
@@ -95,7 +99,7 @@ def _refused(error: Exception, scheme: Scheme) -> str:
     from capsim.engines.compiled.refusals import RefusedError
 
     if isinstance(error, RefusedError):
-        return f"{_line(error.loc.filename, error.loc.line)}: {error.message}"
+        return f"{line(error.loc.filename, error.loc.line)}: {error.message}"
     return _not_compiled(error, hooks_in(scheme)) if isinstance(error, NumbaError | UnsupportedBytecodeError) else ""
 
 
@@ -104,25 +108,14 @@ def hooks_in(scheme: Scheme) -> list[Hook]:
     parts = [part for _, part in components(scheme)]
     found = [hook for part in parts for name in hooks_of(part.role) if (hook := getattr(part, name))]
     for hook in found:  # grows on the way: an inlined function may name another
-        named = (hook.__globals__.get(name) for name in hook.__code__.co_names)
-        found += [each for each in named if getattr(each, "capsim_inlined", False) and each not in found]
+        found += [each.value for each in names_read(hook) if is_marked(each.value) and each.value not in found]
     return found
-
-
-def place_of(hook: Hook) -> str:
-    """Return file and line of the definition of a hook."""
-    return place(hook.__code__.co_filename, hook.__code__.co_firstlineno)
-
-
-def place(file: str, number: int) -> str:
-    """Return what a message begins with: file, without its folders, and line."""
-    return f"{Path(file).name}, line {number}"
 
 
 def _not_compiled(error: Exception, hooks: list[Hook]) -> str:
     found = getattr(error, "loc", None)
     if found is not None:
-        return f"{_line(found.filename, found.line)} cannot be compiled: {RULE}"
+        return f"{line(found.filename, found.line)} cannot be compiled: {RULE}"
     # The compiler gave up before it knew of lines: name the hooks that are not those of the package.
     own = [hook.__name__ for hook in hooks if is_own(hook)]
     reason = str(error).splitlines()[0].partition(" Raised from")[0].rstrip(". ")
@@ -141,8 +134,8 @@ def missing_field(name: str, hooks: list[Hook]) -> str:
             if name not in fields:
                 near = get_close_matches(name, fields)
                 hint = f" (did you mean {' or '.join(near)}?)" if near else ""
-                line = _line(inspect.getfile(hook), first + node.lineno - 1)
-                return f"{line}: {record} has no field {name}{hint}; {WHERE_FIELDS_ARE}"
+                where = line(inspect.getfile(hook), first + node.lineno - 1)
+                return f"{where}: {record} has no field {name}{hint}; {WHERE_FIELDS_ARE}"
     return ""
 
 
@@ -153,7 +146,3 @@ def _source(hook: Hook) -> tuple[int, str]:
     except OSError:
         return 0, ""
     return first, textwrap.dedent("".join(lines))
-
-
-def _line(file: str, number: int) -> str:
-    return f"{place(file, number)}: `{linecache.getline(file, number).strip()}`"

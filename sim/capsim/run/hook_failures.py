@@ -19,7 +19,8 @@ from capsim.engines import run
 from capsim.engines.state import RawRecords, Setup
 from capsim.roles.components import Scheme, Stack
 from capsim.roles.hooks import HOOKS, HOST_ROLES, NETWORK_ROLES, Hook, hooks_of, is_own
-from capsim.run.hook_errors import hooks_in, missing_field, place, place_of
+from capsim.run.hook_calls import place, place_of
+from capsim.run.hook_errors import hooks_in, missing_field
 from capsmodel.checks import ParameterError
 
 

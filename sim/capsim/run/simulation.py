@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,13 @@ from capsim.scenario.scenario import Hosts, Scenario, load_scenario
 from capsmodel.checks import ParameterError, generator, require
 
 Progress = Callable[[float], None]
+
+
+class Loading(NamedTuple):
+    """Whether the engine was compiled or machine code was on disk, and the processor time of it, in seconds."""
+
+    compiled: bool
+    cpu_s: float
 
 
 def simulate(
@@ -92,32 +99,38 @@ def simulate(
     return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
 
 
-def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None) -> Result:
-    """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables."""
+def run_prepared(
+    scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None, loading: Loading | None = None
+) -> Result:
+    """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables.
+
+    `loading` is what :func:`compile_if_needed` returned, where it was called before.
+    """
     source = source_of(scenario.scheme) if is_reference(scenario.scheme) else None
     scenario = scenario.replace(scheme=setup.scheme.name)
     parameters = run_parameters(scenario, setup.scheme, setup.entry_schemes)
+    ready = loading or compile_if_needed(setup.scheme, engine=engine)
     watch = Stopwatch()
-    compile_if_needed(setup.scheme, engine=engine)
-    loading_s = watch.cpu_s()
     raw = run_hooks(setup, engine=engine, progress=_in_seconds(progress))
-    cpu_s = watch.cpu_s() - loading_s
+    cpu_s = watch.cpu_s()
     conservation.check(raw, setup.fabric)
     load = load_record(scenario.traffic, setup.fabric, setup.flows)
     manifest = make_manifest(parameters, engine=engine, load=load, drawn=setup.fabric.drawn)
     if source is not None:
         manifest["scheme_file"] = source
-    return _result(scenario, setup, raw, manifest=manifest, loading_cpu_s=loading_s, cpu_s=cpu_s)
+    return _result(scenario, setup, raw, manifest=manifest, loading=ready, cpu_s=cpu_s)
 
 
-def compile_if_needed(scheme: Scheme, *, engine: str) -> bool:
-    """Make the engine ready for `scheme` and return whether it was compiled now; the next process finds it on disk."""
+def compile_if_needed(scheme: Scheme, *, engine: str) -> Loading:
+    """Make the engine ready for `scheme`: what was compiled now, the next process finds on disk."""
     if engine != "compiled":
-        return False
+        return Loading(compiled=False, cpu_s=0.0)
     from capsim.engines.compiled.engine import is_compiled
 
+    watch = Stopwatch()
     with hook_errors(scheme):
-        return not is_compiled(scheme)
+        compiled = not is_compiled(scheme)
+    return Loading(compiled=compiled, cpu_s=watch.cpu_s())
 
 
 def _in_seconds(progress: Progress | None) -> Callable[[int], None] | None:
@@ -202,7 +215,7 @@ def _result(
     raw: RawRecords,
     *,
     manifest: dict[str, Any],
-    loading_cpu_s: float,
+    loading: Loading,
     cpu_s: float,
 ) -> Result:
     ideal, with_subflows = ideal_of_stacks(setup), has_subflows(raw, asked=scenario.subflows)
@@ -212,7 +225,8 @@ def _result(
         events=int(raw.counters["events"][0]),
         simulated_s=int(raw.counters["now_ps"][0]) / PS_PER_S,
         cpu_s=cpu_s,
-        loading_cpu_s=loading_cpu_s,
+        loading_cpu_s=loading.cpu_s,
+        compiled=loading.compiled,
         peak_memory_bytes=peak_memory_bytes(),
     )
     return Result(

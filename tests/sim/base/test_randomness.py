@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from capsim.base.randomness import MASK, SECOND, draw, key, mix, uniform
-from capsim.engines.compiled.jit import FLAGS, prepare
+from capsim.engines.compiled.jit import FLAGS, part
 from capsim.engines.reference_records import slotted
 from capsim.records import SWITCH
 
@@ -16,12 +16,8 @@ def stream(seed, purpose, index, n):
     return np.array([uniform(name, count) for count in range(n)])
 
 
-def call_uniform(name, count):
-    return uniform(name, count)
-
-
-prepare(call_uniform)
-compiled_uniform = njit(**FLAGS)(call_uniform)
+part_uniform = part(uniform)
+compiled_uniform = njit(**FLAGS)(lambda name, count: part_uniform(name, count))
 
 
 @given(name=st.integers(0, MASK), count=st.integers(0, 2**40))

@@ -1,5 +1,6 @@
 """When machine code on disk is used again: keys of hooks and of the event loop."""
 
+import ast
 import shutil
 import sys
 from importlib import import_module
@@ -10,7 +11,6 @@ import pytest
 from capsim.engines.compiled.functions import CAPSIM, hook_key, loop_files, loop_key
 from capsim.engines.compiled.loop import loop
 from capsim.protocols import congestion, transports
-from capsmodel._syntax import read_source
 
 # Files of a copied package, and in each a hook
 HOOKS = {"reno": "react", "dctcp": "react", "tcp": "open_", "newreno": "on_ack"}
@@ -111,7 +111,8 @@ def parts(function, found):
 def test_what_is_compiled_into_the_loop_and_the_constants_of_it_are_in_its_key():
     """Wrong line: a function or constant of the loop in a file that `loop_files` leaves out, whose edits do nothing."""
     modules = {part.__module__ for part in parts(loop, set())} - {None}  # callers are made from the table of hooks
-    imported = {each.module for name in modules for each in read_source(Path(sys.modules[name].__file__)).imports}
+    trees = [ast.parse(Path(sys.modules[name].__file__).read_text()) for name in modules]
+    imported = {node.module for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     of_capsim = {name for name in modules | imported if name.startswith("capsim.")}
     assert {Path(sys.modules[name].__file__) for name in of_capsim} <= set(loop_files())
     assert len(of_capsim) > 20

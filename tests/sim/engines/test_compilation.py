@@ -15,6 +15,7 @@ from capsim.engines.compiled import engine, functions, jit, machine_code
 from capsim.engines.compiled.jit import FLAGS, inlined_kernel, kernel
 from capsim.engines.initial_state import initial_state
 from capsim.run.simulation import compile_if_needed
+from capsmodel import _machine_code
 
 PROCESS = """
 import sys
@@ -74,9 +75,9 @@ def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_ques
     monkeypatch.setattr(engine, "initial_state", lambda setup: built.append(setup) or initial_state(setup))
     scenario = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(flow_bytes=5000, pairs="sides"),))
     compile_if_needed(scheme("caps"), engine="compiled")
-    loaded_hooks = functions._loaded_hook.cache_info().misses
+    in_memory = dict(functions._in_memory)
     simulate(scenario, scheme="caps")
-    assert (len(built), functions._loaded_hook.cache_info().misses) == (1, loaded_hooks)
+    assert (len(built), functions._in_memory) == (1, in_memory)
 
 
 def loaded(hook):
@@ -118,19 +119,19 @@ def test_of_each_function_the_latest_files_are_kept(tmp_path, monkeypatch):
     """Wrong line: those of other functions go, or none does, and the folder grows with each edit."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     code = jit.hook_code(takes_logarithms, jit.TWO_NUMBERS)
-    for name, edits in (("one", 1), ("other", machine_code.KEPT + 2)):
+    for name, edits in (("one", 1), ("other", _machine_code.KEPT + 2)):
         for edit in range(edits):
             assert not machine_code.loaded(name, "", str(edit), lambda: code).from_disk
-    assert object_files(tmp_path) == ["one", *machine_code.KEPT * ["other"]]
-    assert machine_code.loaded("other", "", str(machine_code.KEPT + 1), lambda: code).from_disk
+    assert object_files(tmp_path) == ["one", *_machine_code.KEPT * ["other"]]
+    assert machine_code.loaded("other", "", str(_machine_code.KEPT + 1), lambda: code).from_disk
 
 
 @pytest.fixture
 def target_read_anew():
     """Let versions, settings and processor be looked at again, before the test and behind it."""
-    machine_code._target.cache_clear()
-    yield machine_code._target.cache_clear
-    machine_code._target.cache_clear()
+    _machine_code._target.cache_clear()
+    yield _machine_code._target.cache_clear
+    _machine_code._target.cache_clear()
 
 
 @pytest.mark.parametrize("changed", ["types", "key", "setting", "library", "processor"])
@@ -143,7 +144,7 @@ def test_a_file_is_used_for_what_it_was_made_for_alone(changed, target_read_anew
     if changed == "setting":
         monkeypatch.setenv("NUMBA_OPT", "2")
     if changed == "library":
-        monkeypatch.setattr(machine_code, "environment_of", lambda _: {"numba": "0.0"})
+        monkeypatch.setattr(_machine_code, "environment_of", lambda _: {"numba": "0.0"})
     if changed == "processor":
         monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
     target_read_anew()
@@ -155,8 +156,8 @@ def test_where_nothing_can_be_written_what_is_there_is_used_and_else_compiled_ea
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert not loaded(takes_logarithms).from_disk
     monkeypatch.delenv("NUMBA_CACHE_DIR")
-    monkeypatch.setattr(machine_code, "_folders", lambda: [tmp_path, tmp_path / "users"])
-    monkeypatch.setattr(machine_code.os, "access", lambda *_: False)
+    monkeypatch.setattr(_machine_code, "_folders", lambda: [tmp_path, tmp_path / "users"])
+    monkeypatch.setattr(_machine_code.os, "access", lambda *_: False)
     assert loaded(takes_logarithms).from_disk
     assert [loaded(adds).from_disk for _ in range(2)] == [False, False]
     assert object_files(tmp_path) == [f"{__name__}.takes_logarithms"]

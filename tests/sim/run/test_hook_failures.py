@@ -52,8 +52,12 @@ def by_keyword(params, own, switch, sub, packet, ports, candidates, now_ps, *, u
     return 0
 
 
+def with_another(params, own, switch, sub, packet, ports, candidates, now_ps, u0, further=0):
+    return further
+
+
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(("hook", "takes"), [(without_u0, 8), (by_keyword, 8)])
+@pytest.mark.parametrize(("hook", "takes"), [(without_u0, 8), (by_keyword, 8), (with_another, 10)])
 def test_other_arguments_are_refused_with_those_that_the_hook_is_called_with(hook, takes, engine):
     """Wrong line: the hook is called or compiled as it is."""
     expected = f"{line_of(hook)}: {hook.__name__} takes {takes} arguments, but {CHOOSE}"

@@ -10,7 +10,7 @@ from typing import Any
 from capsim.base.labels import next_digit
 from capsim.base.randomness import draw, key_of, uniform
 from capsim.engines.compiled import pointers, tables
-from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
+from capsim.engines.compiled.jit import inlined_kernel, kernel, part
 from capsim.engines.compiled.links import drain, enqueue
 from capsim.engines.compiled.order.trees import set_stamp, set_wake
 from capsim.engines.compiled.packets import drop, free_packet, take_packet
@@ -30,6 +30,10 @@ from capsim.engines.hosts import handlers, processors, receivers, reordering, se
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.queue_counts import log_bin
 from capsim.records import NONE
+
+draw, key_of, last_stamp, log_bin = part(draw), part(key_of), part(last_stamp), part(log_bin)
+next_digit, send_delay_ps, uniform = part(next_digit), part(send_delay_ps), part(uniform)
+CALLED = (draw, key_of, last_stamp, log_bin, next_digit, send_delay_ps, uniform)
 
 
 @kernel
@@ -103,14 +107,13 @@ ACTIONS = (*OF_PACKETS, queues_now, nic_now, arm, arm_flow, arm_processor, new_s
 
 def _bound() -> dict[str, Any]:
     """Return the functions of hosts and switches as kernels that call each other and the compiled engine."""
-    for function in (draw, key_of, last_stamp, log_bin, next_digit, send_delay_ps, uniform):
-        inline_into_hooks(function)
     sources = [vars(module) for module in (subflows, reordering, switches, processors, senders, receivers, handlers)]
     scope = {name: value for source in sources for name, value in source.items()}
     for module in (pointers, tables):
         scope |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
     scope |= tables.hooks | {"open_": tables.hooks["open"], "int_at": int64_at}
     scope |= {action.__name__: action for action in ACTIONS}
+    scope |= {called.__name__: called for called in CALLED}
     for source in sources:
         for name, value in source.items():
             if isinstance(value, FunctionType) and value.__module__ == source["__name__"]:

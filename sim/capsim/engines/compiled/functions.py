@@ -2,6 +2,9 @@
 
 What compiles (:mod:`~capsim.engines.compiled.jit` and the parts of the loop) is imported where it is needed: where
 machine code is not on disk under a function's key (:func:`loop_key`, :func:`hook_key`).
+
+A hook's key covers the constants and functions that it reads, as the id of a run does, and is taken anew for each run.
+So a constant that is changed between two runs of a process counts in the second one, as it does for Python.
 """
 
 from functools import cache
@@ -63,19 +66,24 @@ def loop_function(name: str) -> Loaded:
 
 
 def loaded_hooks(component: Any) -> dict[str, Loaded | None]:
-    """Return the hooks of a component by name; None for those that it has not."""
+    """Return the hooks of a component by name, as their constants are at present; None for those that it has not."""
     params = param_record(component.params).dtype
     scopes = dict.fromkeys(TABLES.get(scope, scope) for name in hooks_of(component.role) for scope in scopes_of(name))
-    memory = tuple((scope, first_record(component.own_fields, scope).dtype) for scope in scopes)
+    memory = {scope: first_record(component.own_fields, scope).dtype for scope in scopes}
     hooks = {name: component.hook(name) for name in hooks_of(component.role)}
     return {name: hook and _loaded_hook(name, hook, params, memory) for name, hook in hooks.items()}
 
 
-@cache
-def _loaded_hook(name: str, hook: Hook, params: np.dtype[Any], memory: tuple[tuple[str, np.dtype[Any]], ...]) -> Loaded:
+_in_memory: dict[tuple[str, str, str], Loaded] = {}  # hooks of this process under their names, types and keys
+
+
+def _loaded_hook(name: str, hook: Hook, params: np.dtype[Any], memory: dict[str, np.dtype[Any]]) -> Loaded:
     def compiled() -> ObjectCode:
         from capsim.engines.compiled import jit, numba_types
 
-        return jit.hook_code(hook, numba_types.types_of(name, params, dict(memory)))
+        return jit.hook_code(hook, numba_types.types_of(name, params, memory))
 
-    return loaded(f"{hook.__module__}.{hook.__qualname__}", repr((name, params, memory)), hook_key(hook), compiled)
+    known_as = f"{hook.__module__}.{hook.__qualname__}", repr((name, params, tuple(memory.items()))), hook_key(hook)
+    if known_as not in _in_memory:
+        _in_memory[known_as] = loaded(*known_as, compiled)
+    return _in_memory[known_as]

@@ -11,16 +11,18 @@ Where machine code is kept is another question (:mod:`~capsim.engines.compiled.m
 import math
 from collections.abc import Callable
 from functools import cache
+from types import CellType, FunctionType
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.extending import overload
 
+from capsim.base.inlined import is_marked
 from capsim.engines.compiled.machine_code import ObjectCode
-from capsim.engines.compiled.refusals import HookCompiler
+from capsim.engines.compiled.refusals import refuse_answers, refuse_casts, refuse_writes
 from capsim.roles.hooks import Hook, is_own
+from capsmodel.code_identity import function_digest, names_read
 
 TWO_NUMBERS = types.int64(types.int64, types.int64)
 
@@ -51,6 +53,30 @@ class PartCompiler(Compiler):
         """Return Numba's steps, with another library to enter the code."""
         self.state.library = PartLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
         return super().define_pipelines()
+
+
+class OwnPartCompiler(PartCompiler):
+    """Numba's compiler of a function of one's own that a hook calls."""
+
+    def define_pipelines(self) -> Any:
+        """Return Numba's steps with those that refuse."""
+        return refuse_casts(refuse_writes(super().define_pipelines()))
+
+
+class HookCompiler(Compiler):
+    """Numba's compiler of a hook."""
+
+    def define_pipelines(self) -> Any:
+        """Return Numba's steps with those that refuse."""
+        return refuse_answers(refuse_writes(super().define_pipelines()))
+
+
+class OwnHookCompiler(HookCompiler):
+    """Numba's compiler of a hook of one's own."""
+
+    def define_pipelines(self) -> Any:
+        """Return Numba's steps with those that refuse."""
+        return refuse_casts(super().define_pipelines())
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -95,30 +121,38 @@ def expanded(function: Function) -> Function:
     return cast(Function, njit(inline="always", **FLAGS)(function))
 
 
+def part(function: Function) -> Function:
+    """Return a function of Python as one that kernels call."""
+    return cast(Function, _part(function, function_digest(cast(FunctionType, function))))
+
+
 @cache
-def inline_into_hooks(function: Callable[..., Any]) -> None:
-    """Let hooks call `function`, and what it calls, when they are compiled."""
-    overload(function, jit_options=PART | _checks(function), strict=False)(lambda *_: function)
-    prepare(function)
+def _part(function: Any, digest: str) -> Any:
+    """Return a function as a part of hooks; its digest says which constants and functions it reads."""
+    own = CHECKED | {"pipeline_class": OwnPartCompiler} if is_own(function) else {}
+    return njit(**PART | own)(bound(function))
 
 
-def prepare(function: Callable[..., Any]) -> None:
-    """Make the functions marked :func:`~capsim.base.inlined.inlined` that `function` names known to Numba."""
-    for name in function.__code__.co_names:
-        used = function.__globals__.get(name)
-        if getattr(used, "capsim_inlined", False):
-            inline_into_hooks(used)
+def bound(function: Any) -> Any:
+    """Return a function of the same code for which the functions marked `inlined` that it calls are such parts."""
+    parts = {each.name: part(each.value) for each in names_read(function) if is_marked(each.value)}
+    cells = [CellType(_as_part(cell.cell_contents)) for cell in function.__closure__ or ()]
+    copy = FunctionType(
+        function.__code__, function.__globals__ | parts, function.__name__, function.__defaults__, tuple(cells)
+    )
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
 
-def _checks(function: Callable[..., Any]) -> Any:
-    """Return the options of what is checked in a function; those of the package are tested instead."""
-    return CHECKED if is_own(function) else {}
+def _as_part(value: Any) -> Any:
+    return part(value) if is_marked(value) else value
 
 
 def hook_code(hook: Hook, signature: Any) -> ObjectCode:
     """Return the machine code of a hook."""
-    prepare(hook)
-    return object_code(hook, signature, pipeline_class=HookCompiler, **_checks(hook))
+    own = CHECKED | {"pipeline_class": OwnHookCompiler} if is_own(hook) else {"pipeline_class": HookCompiler}
+    return object_code(bound(hook), signature, **own)
 
 
 def object_code(function: Callable[..., Any], signature: Any, **options: Any) -> ObjectCode:

@@ -22,7 +22,7 @@ When a link fails, queued packets are dropped and packets on the wire still arri
 from typing import Any
 
 from capsim.base.bounds import BACKLOG_PS
-from capsim.engines.compiled.jit import expanded, inline_into_hooks, inlined_kernel, kernel
+from capsim.engines.compiled.jit import expanded, inlined_kernel, kernel, part
 from capsim.engines.compiled.order.agenda import add_arrival, cancel_arrival, follow_arrival
 from capsim.engines.compiled.order.ordered import begin, cancel, departed
 from capsim.engines.compiled.packets import drop, note_sent, write_trace
@@ -60,8 +60,8 @@ from capsim.records import (
 )
 from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, TRIM_LAST, has_room
 
-inline_into_hooks(send_delay_ps)
-inline_into_hooks(has_room)
+send_delay_ps, has_room = part(send_delay_ps), part(has_room)
+count_sojourn, count_leaving, has_data = part(count_sojourn), part(count_leaving), part(has_data)
 
 
 @inlined_kernel
@@ -88,11 +88,6 @@ def extend_queue(w: Any, p: int, port: Any, packet: Any, now_ps: int) -> None:
     port.free_ps = max(port.free_ps, begin_ps) + transmission_ps(w, port, packet)
     if port.free_ps > BACKLOG_PS and w.fault == 0:
         w.fault = BACKLOG + p
-
-
-inline_into_hooks(count_sojourn)
-inline_into_hooks(count_leaving)
-inline_into_hooks(has_data)
 
 
 @inlined_kernel

@@ -5,7 +5,7 @@ from typing import Any
 from capsim.base.randomness import MASK, uniform
 from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.compiled.bind import deliver, forward, start, wake
-from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
+from capsim.engines.compiled.jit import inlined_kernel, kernel, part
 from capsim.engines.compiled.layout import (
     ASK,
     DATA_LOW,
@@ -44,8 +44,8 @@ from capsim.engines.losses import loss_chance, note_fate
 from capsim.engines.state import TRACE_PACKETS
 from capsim.records import ARRIVED, NONE
 
-inline_into_hooks(loss_chance)
-inline_into_hooks(note_fate)
+count_sojourn, has_data, uniform = part(count_sojourn), part(has_data), part(uniform)
+loss_chance, note_fate = part(loss_chance), part(note_fate)
 
 
 @kernel

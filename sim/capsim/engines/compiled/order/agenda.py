@@ -29,7 +29,7 @@ decides how long it takes, never what happens.
 from typing import Any
 
 from capsim.base.randomness import MASK
-from capsim.engines.compiled.jit import inlined_kernel, kernel
+from capsim.engines.compiled.jit import inlined_kernel, kernel, part
 from capsim.engines.compiled.layout import (
     BLOCK,
     BLOCK_SHIFT,
@@ -63,6 +63,8 @@ from capsim.engines.compiled.pointers import (
 from capsim.engines.compiled.tables import present_epoch, route, whole
 from capsim.engines.events import NEVER, NO_STAMP, TIE_BITS, stamp
 from capsim.records import NONE
+
+stamp = part(stamp)
 
 # -- what the other modules ask
 

@@ -10,13 +10,13 @@ which takes as many instructions as one of these (25): the earliest of four is f
 
 from typing import Any
 
-from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
+from capsim.engines.compiled.jit import inlined_kernel, kernel, part
 from capsim.engines.compiled.layout import NODE
 from capsim.engines.compiled.pointers import node_at
 from capsim.engines.events import NEVER, NO_STAMP, TIE_BITS, stamp
 from capsim.records import NONE
 
-inline_into_hooks(stamp)
+stamp = part(stamp)
 
 NODE_BYTES = NODE.itemsize
 
