@@ -54,14 +54,13 @@ class Tests(NamedTuple):
         return {path.relative_to(root).as_posix() for path in paths if path.name not in WITHOUT_ORACLE}
 
 
+STUDIES = ("campaign", "claims", "decide", "file", "looks", "metrics", "points", "scheme_runs", "template")
 # Studies drawn at random say whether words are as rare as stated: some seconds each.
 RULES = Tests(
-    (
-        "tests/papers/test_verdict_*.py",
-        *(f"tests/sim/study/test_{name}.py" for name in ("campaign", "claims", "decide", "looks")),
-    ),
-    slow_cpu_s=20.0,
+    ("tests/papers/test_verdict_*.py", *(f"tests/sim/study/test_{name}.py" for name in STUDIES)), slow_cpu_s=20.0
 )
+FORMULAS = ("blocking", "decoding", "messages", "optimal_unit", "path_losses", "redundancy", "unit_choice")
+STATISTICS = ("argmin_interval", "designs", "moderated", "robustness", "sequential_decisions", "statistics_intervals")
 ROOMS = ("base", "fabric", "roles", "protocols", "engines", "scenario", "results", "run")
 # Files and folders that are mutated, and their tests. Scripted packets, own arithmetic, numbers by hand: not golden,
 # not agreement.
@@ -71,12 +70,11 @@ TARGETS = {
     "sim/capsim/results/fct.py": Tests(("tests/sim/results/test_fct.py",)),
     "sim/capsim/results/conservation.py": Tests(("tests/sim/results/test_conservation.py",)),
     "capsmodel/papers/verdicts.py": RULES,
-    "sim/capsim/study/decide.py": RULES,
-    "sim/capsim/study/relations.py": RULES,
-    "sim/capsim/study/samples.py": RULES,
-    "sim/capsim/study/looks.py": RULES,
+    "sim/capsim/study": RULES,
     "capsmodel/experiments/printed.py": RULES,
     "capsmodel/experiments/words.py": RULES,
+    "capsmodel/experiments/statistics": Tests(tuple(f"tests/experiments/test_{name}.py" for name in STATISTICS)),
+    "capsmodel/coding": Tests(tuple(f"tests/model/test_{name}.py" for name in FORMULAS)),
 }
 # These compare two runs of the same code, or look at no packet.
 WITHOUT_ORACLE = {

@@ -44,9 +44,23 @@ def test_two_values_that_turn_it_are_both_named():
 def test_settings_that_turn_it_together_only():
     together = {"mss_bytes": 536, "transport.handshake": True}
     found = robustness(words(lambda one: together.items() <= one.items()), COMBINATIONS)
-    (named,) = found.depends_on
-    for name, value in together.items():
-        assert combination_name({name: value}) in named
+    assert found.depends_on == (combination_name(together),)
+
+
+def test_settings_that_one_of_those_turned_lacks_are_not_named():
+    """Wrong line: settings that any of the combinations turned has, not only those that all of them have."""
+    together = {"mss_bytes": 536, "transport.handshake": True}
+    turned = [together | {"sharing.abort_losers": True}, together | {"transport.min_rto_s": 1.0}]
+    settings = {TEXT: {}} | {combination_name(one): one for one in turned}
+    found = robustness({name: "fails" if one else "holds" for name, one in settings.items()}, settings)
+    assert found.depends_on == (combination_name(together),)
+
+
+def test_combinations_that_share_nothing_are_all_named():
+    turned = [{"mss_bytes": 536, "transport.handshake": True}, {"mss_bytes": 9000, "transport.min_rto_s": 1.0}]
+    settings = {TEXT: {}} | {combination_name(one): one for one in turned}
+    found = robustness({name: "fails" if one else "holds" for name, one in settings.items()}, settings)
+    assert found.depends_on == tuple(map(combination_name, turned))
 
 
 def test_another_word_at_the_sampled_places_is_told():

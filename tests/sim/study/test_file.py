@@ -76,6 +76,13 @@ def test_a_study_is_its_axes_settings_and_claims(in_file):
     assert design.comparisons("a")[0].name == "rps against ecmp, load 0.2"
 
 
+def test_claims_of_a_second_panel_are_those_of_the_study(in_file):
+    """Wrong line: claims of the first panel only, so that seeds from 4 to 16 are refused as where there is no claim."""
+    first = '[[panel]]\nwhere = "Fig. 0"\nmetric = "p99_fct_short_s"\n'
+    design = everything(in_file(STUDY.replace("[[panel]]", first + "[[panel]]")))
+    assert list(design.claims) == ["a", "b"]
+
+
 def test_the_points_of_a_trend_are_in_the_order_of_their_axis(in_file):
     rising = in_file(STUDY).comparisons("b")
     assert [dict(one.points[0])["load"] for one in sorted(rising, key=lambda one: one.place)] == [0.2, 0.6]

@@ -355,7 +355,9 @@ class World:
         rows_of = {"subflow": 1, "balancer_subflow": 1, "balancer_passing": 2 * self.state.n_tiers, "nic_direction": 2}
         for name, rows in rows_of.items():
             self.enlarge_memory(name, rows * size)
-        self.grow_last_waiting(2 * size)
+        # Where NICs rank packets, the last one that waits of each subflow and direction: where none is known, the place
+        # of the next one is searched from the front.
+        self.point("last_waiting", np.full(2 * size if self.setup.scheme.nic.rank else 0, NONE, np.int32))
         kinds = kinds_of_wake(self.state)
         flows = len(self.state.flows) if MANAGE in kinds else 0
         block = max(size, power_of_two(max(flows, len(self.state.processors))))
@@ -376,13 +378,6 @@ class World:
             manage_first=first.get(MANAGE, NONE),
             work_first=first.get(WORK, NONE),
         )
-
-    def grow_last_waiting(self, rows: int) -> None:
-        """Make room for the last waiting packet of each subflow and direction, where NICs rank packets."""
-        table = np.full(rows if self.setup.scheme.nic.rank else 0, NONE, np.int32)
-        if "last_waiting" in self.arrays:
-            table[: len(self.arrays["last_waiting"])] = self.arrays["last_waiting"]
-        self.point("last_waiting", table)
 
     def grow_units(self, more: int) -> None:
         """Make room for further coding units, where layers have any."""

@@ -287,6 +287,17 @@ def test_engines_agree_where_waiting_packets_are_evicted(nic):
     assert differences(setup) == []
 
 
+@pytest.mark.parametrize("quantum_bytes", [0, 500, 3028])
+def test_engines_agree_where_subflows_open_while_packets_wait(quantum_bytes):
+    """Wrong line: tables of the compiled engine that grow, and place the next packet behind one of another connection.
+
+    Each flow of one host begins while those before it wait there; their subflows double the table six times.
+    """
+    flows = [(0, TO[number % 4], (3 + number % 7) * MSS, 20.0 * number) for number in range(70)]
+    setup = setup_of(SLOW_NICS, flow_list(flows), in_turns("ecmp", quantum_bytes=quantum_bytes), transport=BURST)
+    assert differences(setup) == []
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     rows=st.lists(
