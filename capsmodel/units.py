@@ -5,7 +5,7 @@ Eight bits make a byte, K is 1000 and Ki is 1024: these facts stand here and now
 ========= ==================== ==================
 Quantity  Typed                Stored as
 ========= ==================== ==================
-rate      ``1Gbps``            bits per second
+rate      ``1Gbps``, ``1Gb/s`` bits per second
 size      ``1500B``, ``64KiB`` bytes
 time      ``100us``, ``0.1ms`` seconds
 ========= ==================== ==================
@@ -61,8 +61,8 @@ class _Kind(NamedTuple):
 
 _RATE = _Kind(
     "rate",
-    RATE_UNITS,
-    "bps, kbps, Mbps, Gbps, Tbps",
+    RATE_UNITS | {unit.replace("bps", "b/s"): factor for unit, factor in RATE_UNITS.items()},
+    "bps, kbps, Mbps, Gbps, Tbps, or bit/s or b/s in place of bps",
     "1Gbps",
     re.compile(r"B(?!it|IT)"),
     "B is bytes, write bits with a small b (1GBps is 8Gbps)",
@@ -105,7 +105,7 @@ def parse_rate_bps(text: str, *, unit: str = "") -> float:
     Parameters
     ----------
     text : str
-        A number and one of bps, kbps, Mbps, Gbps, Tbps (or bit/s with the same prefixes).
+        A number and one of bps, kbps, Mbps, Gbps, Tbps (or bit/s or b/s with the same prefixes).
     unit : str, optional
         Unit of a number without one, as of a column of a file; when left out, such a number is refused.
 

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cache
+from numbers import Real
 from typing import Annotated, Any, get_args, get_type_hints
 
 from msgspec import Meta
@@ -239,5 +240,5 @@ def check_params(params: Any, component: str) -> None:
     """
     for name, bound in param_bounds(type(params)).items():
         value = getattr(params, name)
-        if isinstance(value, int | float) and not isinstance(value, bool | Enum):
+        if isinstance(value, Real) and not isinstance(value, bool | Enum):
             bound.check(f"{component}.{name}", value)

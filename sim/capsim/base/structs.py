@@ -7,13 +7,96 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
+import numpy as np
 
 from capsim.base.bounds import shortened
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
+from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 # Kinds that only a scenario file has, by the kind that reading makes of them (capsim.scenario.scenario).
 _IN_FILES = {"topology": "file", "list": "csv"}
+LONGEST_QUANTITY = 40  # characters of a number with its unit
+_UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_s_per_packet": parse_time_s, "_bytes": parse_size_bytes}
+_NUMBERS = frozenset({int, float, bool})
+
+
+def plain_numbers(value: Any) -> Any:
+    """Return a number or an array of NumPy as Python's numbers, in lists; another value as it is.
+
+    Examples
+    --------
+    >>> plain_numbers(np.linspace(0.2, 0.6, 3)), plain_numbers(np.int64(7)), plain_numbers("rps")
+    ([0.2, 0.4, 0.6], 7, 'rps')
+    """
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def plain_tables(value: Any) -> Any:
+    """Return structs, sequences and numbers, those of NumPy too, as tables, lists and Python's numbers.
+
+    Raises
+    ------
+    ParameterError
+        If something in it is none of these.
+
+    Examples
+    --------
+    >>> plain_tables({"load": np.float64(0.5), "hosts": np.arange(3)})
+    {'load': 0.5, 'hosts': [0, 1, 2]}
+    """
+    return msgspec.to_builtins(value, enc_hook=_of_numpy)
+
+
+def _of_numpy(value: Any) -> Any:
+    rule = "but it must be a number, a text, or a list or table of these"
+    require(
+        isinstance(value, np.generic | np.ndarray), f"{shortened(value)} has the type {type(value).__name__}, {rule}"
+    )
+    return plain_numbers(value)
+
+
+def in_si(value: Any, key: str) -> Any:
+    """Return tables with Python's numbers, also of quantities with units; columns that are carried along stay texts.
+
+    Parameters
+    ----------
+    value : object
+        Tables, lists, texts and numbers.
+    key : str
+        What `value` stands under: its end names the unit.
+
+    Raises
+    ------
+    ParameterError
+        If a text is no quantity of the unit that its key ends in.
+
+    Examples
+    --------
+    >>> in_si({"rate_bps": "10Gbps", "links": [{"delay_s": "2us"}], "load": np.float64(0.5)}, "fabric")
+    {'rate_bps': 10000000000.0, 'links': [{'delay_s': 2e-06}], 'load': 0.5}
+    """
+    value = plain_numbers(value)
+    if isinstance(value, dict):
+        return {name: inner if name == "columns" else in_si(inner, name) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return list(value) if _NUMBERS.issuperset(map(type, value)) else [in_si(inner, key) for inner in value]
+    if isinstance(value, str) and not key.endswith("_per_s"):
+        for suffix, parse in _UNITS.items():
+            if key.endswith(suffix):
+                return _parsed(key, value, parse)
+    return value
+
+
+def _parsed(key: str, text: str, parse: Any) -> float:
+    require(len(text) <= LONGEST_QUANTITY, f"{key}: {shortened(text)} is no quantity: it has {len(text)} characters")
+    try:
+        number: float = parse(text)
+    except ParameterError as error:
+        raise ParameterError(f"{key}: {error}") from None
+    except ArithmeticError:  # an exponent that not even a decimal number has
+        raise ParameterError(f"{key}: {shortened(text)} is beyond every number: see its bounds") from None
+    return number
 
 
 def converted(plain: Any, kind: type[Struct], *, where: str) -> Struct:
@@ -48,7 +131,7 @@ def converted(plain: Any, kind: type[Struct], *, where: str) -> Struct:
 
 def checked_struct(struct: Struct, *, where: str) -> Struct:
     """Return `struct`, which may have been made in Python, after the checks that reading it would make."""
-    return converted(msgspec.to_builtins(struct), type(struct), where=where)
+    return converted(plain_tables(struct), type(struct), where=where)
 
 
 def without_defaults(struct: msgspec.Struct, *, only: Collection[str] | None = None) -> dict[str, Any]:
@@ -68,18 +151,21 @@ def without_defaults(struct: msgspec.Struct, *, only: Collection[str] | None = N
     tag = kind.__struct_config__.tag
     plain: dict[str, Any] = {} if tag is None else {str(kind.__struct_config__.tag_field): tag}
     for name, encoded, default in _fields(kind):
-        value = getattr(struct, name)
+        value = plain_numbers(getattr(struct, name))
         if (only is None or name in only) and not (type(value) is type(default) and value == default):
-            plain[encoded] = _plain(value)
+            plain[encoded] = _plain(value, encoded)
     return plain
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, key: str) -> Any:
     if isinstance(value, msgspec.Struct):
         return without_defaults(value)
     if isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
         return [without_defaults(item) for item in value]
-    return msgspec.to_builtins(value)
+    try:
+        return plain_tables(value)
+    except ParameterError as error:
+        raise ParameterError(f"{key}: {error}") from None
 
 
 @cache

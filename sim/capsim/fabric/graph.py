@@ -11,11 +11,11 @@ import msgspec
 
 from capsim.base import bounds
 from capsim.base.bounds import BufferBytes, BufferPackets, Rate, Time, shortened
-from capsim.base.structs import Struct, converted
+from capsim.base.structs import Struct, converted, in_si
 from capsim.fabric.base import FabricKind, FabricSize, limit
 from capsim.fabric.topology import HOST
 from capsim.fabric.wiring import LinkKind, Wiring
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError
 
 # Ports are named a>b and b>a, with #2 behind the second of parallel links; * and ? stand for any part of a name.
 _NAME = re.compile(r"[\w.:/-]{1,64}")
@@ -101,8 +101,8 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defau
         ----------
         graph : networkx.Graph
             Each node has the attribute ``kind`` and perhaps ``tier``, each edge ``rate_bps``, ``delay_s`` and perhaps
-            ``buffer_packets`` or ``buffer_bytes``, as in :class:`Node` and :class:`Edge`; others are not read. The name
-            of a node is its text, ``str(node)``.
+            ``buffer_packets`` or ``buffer_bytes``, as in :class:`Node` and :class:`Edge`, or as text with a unit
+            (``"10Gbps"``); others are not read. The name of a node is its text, ``str(node)``.
         **settings
             Other parameters of the topology: ``buffer_packets``, ``links``, ...
 
@@ -111,7 +111,8 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defau
         ParameterError
             If the graph is directed, lacks an attribute or breaks a rule of :class:`Topology`.
         """
-        require(not graph.is_directed(), "the graph is directed, but links go both ways: give graph.to_undirected()")
+        if graph.is_directed():
+            _refuse_directed(graph)
         named = graph.nodes(data=True)
         nodes = tuple(_struct(Node, {"name": str(node)}, found, f"node {node}") for node, found in named)
         edges = tuple(
@@ -159,8 +160,35 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defau
 
 def _struct(kind: type[Struct], ends: dict[str, str], attributes: Mapping[str, Any], where: str) -> Struct:
     """Return the node or edge made of the attributes, of a networkx graph, that it has fields for."""
-    read = {name: attributes[name] for name in kind.__struct_fields__ if name in attributes}
-    return converted(read | ends, kind, where=where)
+    try:
+        plain = in_si(_read(kind, attributes) | ends, where)
+    except ParameterError as error:
+        raise ParameterError(f"{where}: {error}") from None
+    return converted(plain, kind, where=where)
+
+
+def _read(kind: type[Struct], attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _whole(attributes[name]) for name in kind.__struct_fields__ if name in attributes}
+
+
+def _refuse_directed(graph: Any) -> None:
+    """Raise ParameterError, with the links whose directions differ: ``to_undirected`` keeps one of the two, unasked."""
+
+    def links(a: Any, b: Any) -> list[dict[str, Any]]:
+        found = graph.get_edge_data(a, b)
+        return [_read(Edge, one) for one in (found.values() if graph.is_multigraph() else [found])]
+
+    rule = "the graph is directed, but links go both ways"
+    for a, b in graph.edges():
+        if graph.has_edge(b, a) and links(a, b) != links(b, a):
+            values = f"{shortened(links(a, b))} and {shortened(links(b, a))}"
+            raise ParameterError(f"{rule}, and the directions of {a}, {b} differ, {values}: make them equal first")
+    raise ParameterError(f"{rule}: give graph.to_undirected()")
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole number that is a text as a number: GML has those beyond 32 bits as texts."""
+    return int(value) if isinstance(value, str) and re.fullmatch(r"[0-9]{1,20}", value) else value
 
 
 def _in(table: str) -> Callable[[int], str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from capsim.base.structs import plain_tables
 from capsim.protocols.registry import NICS, built_in_names
 from capsim.protocols.registry import scheme as scheme_called
 from capsim.roles.components import Component, Scheme, Stack
@@ -165,7 +166,7 @@ def run_parameters(
     parameters = {"scenario": scenario.to_dict(), "scheme": scheme_parameters(scheme)}
     if entry_schemes:
         parameters["stacks"] = {str(entry): host_parameters(each) for entry, each in entry_schemes.items()}
-    plain: dict[str, Any] = msgspec.json.decode(canonical_json(parameters))
+    plain: dict[str, Any] = msgspec.json.decode(canonical_json(plain_tables(parameters)))
     return plain
 
 

@@ -25,6 +25,7 @@ from typing import Annotated, Any, ClassVar
 
 from capsim.base import bounds
 from capsim.base.bounds import check_params, param_bounds, shortened
+from capsim.base.structs import plain_numbers
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES, Hook
 from capsim.roles.own import Memory, check_memory, with_lengths
 from capsmodel.checks import ParameterError, choice, require
@@ -440,7 +441,7 @@ def _changed(component: Any, values: Mapping[str, Any]) -> Any:
 
 def _like(params: Any, role: str, name: str, value: Any) -> Any:
     """Return `value` in the type of the parameter's default, so that a record keeps its layout."""
-    default, full_name = getattr(params, name), f"{role}.{name}"
+    default, full_name, value = getattr(params, name), f"{role}.{name}", plain_numbers(value)
     if isinstance(default, IntEnum):
         return _member(type(default), value, full_name)
     if isinstance(default, bool):

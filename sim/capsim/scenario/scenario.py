@@ -17,8 +17,8 @@ import tomli_w
 from msgspec import Meta
 
 from capsim.base import bounds
-from capsim.base.bounds import EndTime, Time, shortened
-from capsim.base.structs import converted, without_defaults
+from capsim.base.bounds import EndTime, Time
+from capsim.base.structs import converted, in_si, without_defaults
 from capsim.fabric.files import FlowFile, read_flow_csv, read_graph
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic, check_workloads
@@ -26,7 +26,6 @@ from capsim.roles.scheme_files import in_folder
 from capsim.scenario.connection_matrix import SUFFIX, read_connection_matrix
 from capsmodel._files import read_text
 from capsmodel.checks import ParameterError, one_number, positive, require
-from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 from capsmodel.workloads.catalogue import load_workload
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 from capsmodel.workloads.sizes import SizeDistribution
@@ -35,8 +34,6 @@ PROFILE_RATES_BPS = {"10g": 10e9, "25g": 25e9, "100g": 100e9, "400g": 400e9}
 """The rate of hosts that each profile is for (:mod:`capsim.scenario.profile`)."""
 _PROFILE_DELAY_S = 1e-6
 _BESIDE_FILE = ("stack", "after_at")  # keys of an entry whose flows are in a file
-LONGEST_QUANTITY = 40  # characters of a number with its unit
-_UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_s_per_packet": parse_time_s, "_bytes": parse_size_bytes}
 
 
 class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -241,7 +238,7 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     ParameterError
         One line: the key and the rule it breaks.
     """
-    plain = _with_scheme_files(_si(tables, where), folder or Path())
+    plain = _with_scheme_files(in_si(tables, where), folder or Path())
     if isinstance(plain.get("fabric"), dict):
         plain["fabric"] = _with_graph(plain["fabric"], folder or Path())
         if plain.get("profile") in PROFILE_RATES_BPS and plain["fabric"].get("kind") != "topology":
@@ -267,33 +264,6 @@ def _with_scheme_files(tables: dict[str, Any], folder: Path) -> dict[str, Any]:
             "schemes": [in_folder(name, folder) if isinstance(name, str) else name for name in names]
         }
     return found
-
-
-_NUMBERS = frozenset({int, float, bool})
-
-
-def _si(value: Any, key: str) -> Any:
-    """Return `value` with quantities that carry a unit turned into numbers, but for columns that are carried along."""
-    if isinstance(value, dict):
-        return {name: inner if name == "columns" else _si(inner, name) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return list(value) if _NUMBERS.issuperset(map(type, value)) else [_si(inner, key) for inner in value]
-    if isinstance(value, str) and not key.endswith("_per_s"):
-        for suffix, parse in _UNITS.items():
-            if key.endswith(suffix):
-                return _parsed(key, value, parse)
-    return value
-
-
-def _parsed(key: str, text: str, parse: Any) -> float:
-    require(len(text) <= LONGEST_QUANTITY, f"{key}: {shortened(text)} is no quantity: it has {len(text)} characters")
-    try:
-        number: float = parse(text)
-    except ParameterError as error:
-        raise ParameterError(f"{key}: {error}") from None
-    except ArithmeticError:  # an exponent that not even a decimal number has
-        raise ParameterError(f"{key}: {shortened(text)} is beyond every number: see its bounds") from None
-    return number
 
 
 def _with_graph(fabric: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -311,12 +311,37 @@ def test_networkx_and_files_describe_the_same_topology(tmp_path: Path) -> None:
     assert Topology.from_networkx(numbers).build().port_names[:2] == ("0>2", "2>0")
 
 
+@pytest.mark.parametrize("save", ["gml", "graphml", "units", "numpy"])
+def test_a_graph_that_was_saved_or_has_units_is_the_same_topology(save: str, tmp_path: Path) -> None:
+    """GML writes whole numbers beyond 32 bits as texts."""
+    graph = nx.Graph()
+    graph.add_nodes_from([("x", {"kind": "host"}), ("y", {"kind": "host"}), ("s", {"kind": "switch", "tier": 0})])
+    graph.add_edge("x", "s", rate_bps=10**10, delay_s=2e-6, buffer_bytes=3 * 10**9)
+    graph.add_edge("y", "s", rate_bps=10**9, delay_s=2e-6, buffer_packets=7)
+    expected = Topology.from_networkx(graph)
+    assert [edge.rate_bps for edge in expected.edges] == [1e10, 1e9]
+    if save == "units":
+        graph.edges["x", "s"].update(rate_bps="10Gbps", delay_s="2us", buffer_bytes="3GB")
+    elif save == "numpy":
+        graph.edges["x", "s"].update(
+            rate_bps=np.int64(10**10), delay_s=np.float64(2e-6), buffer_bytes=np.int64(3 * 10**9)
+        )
+        graph.nodes["s"]["tier"] = np.int8(0)
+    else:
+        getattr(nx, f"write_{save}")(graph, tmp_path / "graph")
+        graph = getattr(nx, f"read_{save}")(tmp_path / "graph")
+    assert Topology.from_networkx(graph) == expected
+
+
 def bad_graph(change: str) -> Any:
     graph = nx.Graph()
     graph.add_nodes_from([("x", {"kind": "host"}), ("y", {"kind": "host"}), ("s", {"kind": "switch"})])
     graph.add_edges_from([("x", "s"), ("y", "s")], rate_bps=1e9, delay_s=1e-6)
     if change == "directed":
         return graph.to_directed()
+    if change == "asymmetric":
+        graph = graph.to_directed()
+        graph.edges["s", "x"]["rate_bps"] = 1e8
     if change == "kind":
         del graph.nodes["s"]["kind"]
     if change == "rate":
@@ -331,7 +356,8 @@ def bad_graph(change: str) -> Any:
     [
         ("directed", r"links go both ways: give graph.to_undirected\(\)"),
         ("kind", "node s: Object missing required field `kind`"),
-        ("rate", "edge x, s: rate_bps: Expected `float`, got `str`"),
+        ("asymmetric", r"the directions of x, s differ, \[\{'rate_bps': 1.* and .*: make them equal first$"),
+        ("rate", "edge x, s: rate_bps: 'fast' is not a rate: write a number and a unit"),
         ("apart", r"fabric.nodes\[3\]: no links join 'a' with host 'x'"),
     ],
 )

@@ -1,8 +1,11 @@
 """Property and contract: scenarios survive TOML, presets are sound, and each broken rule is one line naming its key."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from capsim import (
@@ -17,7 +20,9 @@ from capsim import (
     draw_flows,
     load_scenario,
     presets,
+    scheme,
     schemes,
+    simulate,
 )
 from capsim.base.seeds import Purpose, engine_seed, sequence
 from capsim.run.simulation import prepare
@@ -185,3 +190,64 @@ def test_a_key_of_a_link_is_told_with_those_of_links():
         ParameterError, match=r"fabric.links\[0\]: unknown key `down`: there are rate_bps, .*down_s, up_s, between"
     ):
         from_dict({"fabric": fabric, "traffic": []})
+
+
+NUMPY = [
+    ({"load": 0.3}, {"load": np.linspace(0.3, 0.6, 2)[0]}),
+    ({"load": 0.5}, {"load": np.float32(0.5), "start_s": np.float64(0.0), "exact_load": np.bool_(False)}),
+    ({"load": 0.3, "flows": 4}, {"load": 0.3, "flows": np.int64(4), "hosts": None}),
+    ({"flows_per_s": 1000.0, "hosts": 3}, {"flows_per_s": np.float64(1000), "hosts": np.int16(3)}),
+    (
+        {"load": 0.3, "flow_bytes": None, "flow_bytes_cdf": ((1000.0, 0.25), (3000.0, 1.0))},
+        {"load": 0.3, "flow_bytes": None, "flow_bytes_cdf": np.array([[1000, 0.25], [3000, 1]])},
+    ),
+    (
+        {"load": 0.3, "flow_bytes": None, "flow_bytes_cdf": ((1000.0, 0.25), (3000.0, 1.0))},
+        {
+            "load": 0.3,
+            "flow_bytes": None,
+            "flow_bytes_cdf": tuple(zip(np.array([1000.0, 3000.0]), [0.25, 1.0], strict=True)),
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("plain", "numpy"), NUMPY)
+def test_a_run_of_numpys_numbers_is_that_of_pythons(plain: dict[str, Any], numpy: dict[str, Any]) -> None:
+    """Catches numbers of NumPy that no manifest holds, or that give the same run another id."""
+    common = {"flow_bytes": 2000, "flows": 5}
+    usual = Scenario(
+        fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2, rate_bps=1e9, delay_s=1e-6),
+        traffic=(Poisson(**common | plain),),
+        seed=3,
+        probes=Probes(flows=(0, 1)),
+        params={"transport": {"min_rto_s": 0.01, "dup_ack_threshold": 4}},
+    )
+    other = Scenario(
+        fabric=LeafSpine(
+            leaves=np.int64(2), hosts_per_leaf=2, spines=np.uint8(2), rate_bps=np.float64(1e9), delay_s=1e-6
+        ),
+        traffic=(Poisson(**common | numpy),),
+        seed=np.arange(4)[3],
+        end_s=np.float64(100.0),
+        probes=Probes(flows=np.arange(2)),
+        params={"transport": {"min_rto_s": np.float64(0.01), "dup_ack_threshold": np.int64(4)}},
+    )
+    found, expected = (simulate(each, engine="reference") for each in (other, usual))
+    assert found.flows.equals(expected.flows)
+    assert found.manifest["parameters"] == expected.manifest["parameters"]
+    assert found.manifest["id"] == expected.manifest["id"]
+    assert other.to_toml() == usual.to_toml()
+
+
+def test_parameters_may_be_numpys_numbers() -> None:
+    plain = scheme("sack").with_params(transport={"dup_ack_threshold": 5, "min_rto_s": 0.01})
+    numpy = scheme("sack").with_params(transport={"dup_ack_threshold": np.int64(5), "min_rto_s": np.float32(0.01)})
+    assert numpy.long.transport.params == replace(plain.long.transport.params, min_rto_s=float(np.float32(0.01)))
+    assert type(numpy.long.transport.params.dup_ack_threshold) is int
+
+
+def test_what_is_no_number_is_told_with_its_key() -> None:
+    entry = Poisson(load=object(), flow_bytes=1000, flows=2)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"^load: <object .* has the type object, but it must be a number"):
+        checked(Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(entry,)))
