@@ -146,6 +146,8 @@ def check_figure_path(path: Path) -> None:
 def save_figure(figure: Figure, path: Path) -> None:
     """Write `figure` to `path` in one step: the file is either whole or absent.
 
+    Fonts of a PDF are TrueType (type 42): publishers refuse those of type 3, which matplotlib would write.
+
     Parameters
     ----------
     figure : matplotlib.figure.Figure
@@ -159,7 +161,9 @@ def save_figure(figure: Figure, path: Path) -> None:
         If the folder does not exist or the suffix names no format.
     """
     check_figure_path(path)
-    with atomic_writer(path) as file:
+    from matplotlib import rc_context
+
+    with atomic_writer(path) as file, rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
         figure.savefig(file, dpi=150, format=path.suffix.lower().lstrip("."))
 
 

@@ -101,6 +101,13 @@ def test_units_and_path_counts_reach_the_model(capsys):
     assert row["delay_s"] == best.delay_s
 
 
+def test_a_plot_for_a_paper_has_no_font_of_type_3(tmp_path, capsys):
+    printed(f"optimal-k --plot {tmp_path / 'curve.pdf'}", capsys)
+    text = (tmp_path / "curve.pdf").read_bytes()
+    assert b"/Subtype /Type3" not in text
+    assert b"/FontFile2" in text
+
+
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_plot_is_written_whole(suffix, tmp_path, capsys):
     target = tmp_path / f"delay.{suffix}"

@@ -88,6 +88,23 @@ def test_a_comparison_writes_any_format(compared, tmp_path, suffix):
         assert (tmp_path / f"{name}.{suffix}").read_bytes().startswith(begins)
 
 
+def test_no_font_is_of_type_3(compared, tmp_path):
+    """Publishers refuse files with fonts of type 3, the default of matplotlib."""
+    result = simulate(SMALL, engine="reference")
+    drawings = [
+        lambda path: compared.plot(path, metrics=["mean_fct_short_s"]),
+        lambda path: compared.plot_cdf(path),
+        lambda path: plot_cdf(result, path),
+        lambda path: plot_histograms(result, path),
+        lambda path: study_of(SCHEMES[:2]).run(tmp_path / "runs").plot(path, metrics=["mean_fct_short_s"]),
+    ]
+    for number, draw in enumerate(drawings):
+        path = tmp_path / f"{number}.{'eps' if number == 0 else 'pdf'}"
+        draw(path)
+        assert not re.search(rb"/Subtype\s*/Type3\b|/FontType 3\b", path.read_bytes())
+        assert re.search(rb"/FontFile2\b|/FontType 42\b", path.read_bytes())
+
+
 def test_dots_are_the_means_of_the_table_and_schemes_have_their_names(compared):
     """Catches a scheme beside the wrong name, and a mean without its unit."""
     (axes,) = compared.plot(metrics=["mean_fct_short_s"]).axes
