@@ -17,11 +17,15 @@ Head                                            Column below it
                                                 YAPS, PIAS and pFabric take for a packet
 ``cdf``                                         F as probabilities that end at 1, or in percent that end at 100
 ``cdf_percent``                                 F in percent
+``cdf_steps``                                   as ``cdf``, and F is a step function: each size has what F rises by
+                                                there, sizes between have nothing
 ``ignored``                                     anything
 =============================================== ===============================================================
 
 The generators named publish tables of three columns, such as ``6 1 0.15``: the size in packets, a number that they do
-not read, and F. Such a file is read when its first line is ``size_packets ignored cdf``.
+not read, and F. Such a file is read when its first line is ``size_packets ignored cdf``. The tables of Homa's
+simulations have the mean in their first line and steps below it: they are read with ``size_bytes cdf_steps`` in place
+of that line.
 """
 
 import math
@@ -81,7 +85,7 @@ def _not_negative(cell: str, value: float) -> _Cell:
 
 _COLUMNS = (
     Column("size_bytes", _size, {f"size_{unit}": unit for unit in _UNITS}),
-    Column("cdf", _probability, {"cdf": "", "cdf_percent": ""}),
+    Column("cdf", _probability, {"cdf": "", "cdf_percent": "", "cdf_steps": ""}),
     text("ignored", needed=False),
 )
 
@@ -118,10 +122,10 @@ def read_flow_sizes(path: str | Path) -> FlowSizes:
     _check_rising(table, sizes, "a size of", "points are listed by increasing size")
     _check_rising(table, values, "F =", "a distribution function never falls")
     end = _end(table, sizes, values)
+    points = np.array([size for _, size in sizes]), np.array([value / end for _, value in values])
     try:
-        return FlowSizes(
-            np.array([size for _, size in sizes]), np.array([value / end for _, value in values]), name=table.file
-        )
+        made = FlowSizes.steps if table.heads.get("cdf") == "cdf_steps" else FlowSizes
+        return made(*points, name=table.file)
     except ParameterError as error:
         raise ParameterError(f"{table.file}: {error}") from None
 

@@ -143,8 +143,33 @@ class SizeDistribution:
         """
         found, counts = np.unique(non_negative("sizes", sizes), return_counts=True)
         require(found.size > 0, "sizes is empty: give at least one measured size")
-        shares = np.concatenate([[0], np.cumsum(counts)]) / counts.sum()
-        return cls(np.repeat(found, 2), np.repeat(shares, 2)[1:-1], name=name)
+        return cls.steps(found, np.cumsum(counts) / counts.sum(), name=name)
+
+    @classmethod
+    def steps(cls, sizes: ArrayLike, cdf_values: ArrayLike, *, name: str = "steps") -> Self:
+        """Return the distribution whose F is a step function: a size has what F rises by there, others have nothing.
+
+        Parameters
+        ----------
+        sizes, cdf_values : array_like
+            As of the class, each size with F from it on.
+        name : str
+            Name for messages and tables.
+
+        Raises
+        ------
+        ParameterError
+            If the points are no distribution function of sizes.
+
+        Examples
+        --------
+        >>> sizes = SizeDistribution.steps([1_000, 5_000, 20_000], [0.5, 0.75, 1])
+        >>> sizes.cdf([1_000, 4_999, 5_000]).tolist(), sizes.quantile([0.5, 0.51]).tolist()
+        ([0.5, 0.5, 0.75], [1000.0, 5000.0])
+        """
+        given = cls(as_floats("sizes", sizes), as_floats("cdf_values", cdf_values))
+        before = np.concatenate([[0.0], given.cdf_values[:-1]])
+        return cls(np.repeat(given.sizes, 2), np.stack([before, given.cdf_values], axis=1).ravel(), name=name)
 
     @classmethod
     def mixture(cls, parts: Sequence[Self], *, shares: Sequence[float], by: Literal["flows", "data"] = "flows") -> Self:

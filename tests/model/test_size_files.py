@@ -155,6 +155,36 @@ def test_sizes_in_packets_are_read_with_1460_bytes_each(tmp_path):
     assert told.endswith("above three columns in packets write the line: size_packets ignored cdf")
 
 
+# One of the tables of Homa's simulations: the mean in its first line, then steps
+# (github.com/PlatformLab/HomaSimulation, homatransport/sizeDistributions/TestDistribution.txt).
+HOMA_MEAN_BYTES = 27168.4
+HOMA = """
+100  0.5
+1456  0.65
+10000  0.75
+100000  0.999
+1000000  1.0
+"""
+
+
+def test_steps_have_the_mean_that_homa_prints(tmp_path):
+    found = read_flow_sizes(written(tmp_path, f"size_bytes cdf_steps{HOMA}"))
+    assert found.mean_bytes == pytest.approx(HOMA_MEAN_BYTES, rel=1e-12)
+    lines = read_flow_sizes(written(tmp_path, f"size_bytes cdf{HOMA}"))
+    assert lines.mean_bytes < 0.6 * HOMA_MEAN_BYTES
+
+
+@pytest.mark.parametrize("heads", ["size_kb,cdf_steps\n", "cdf_steps;size_kb\n"])
+def test_a_step_is_drawn_and_nothing_between_steps(heads, tmp_path):
+    cells = [("1", "0.25"), ("1", "0.5"), ("5", "0.5"), ("20", "1")]
+    cut = "," if "," in heads else ";"
+    rows = "\n".join(cut.join(row if heads.startswith("size") else row[::-1]) for row in cells)
+    found = read_flow_sizes(written(tmp_path, heads + rows))
+    assert found.mean_bytes == 10_500
+    assert set(found.sample(200, rng=1).tolist()) == {1000.0, 20_000.0}
+    assert found.cdf([999, 1000, 19_999, 20_000]).tolist() == [0, 0.5, 0.5, 1]
+
+
 @pytest.mark.parametrize(
     ("heads", "told"),
     [
