@@ -84,18 +84,18 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def read_text(path: Path, *, encoding: str = "utf-8") -> str:
-    """Return the text of a file, or of what a pipe brings.
+def read_text(path: Path) -> str:
+    """Return the UTF-8 text of a file, or of what a pipe brings, without the byte-order mark that it may begin with.
 
     Raises
     ------
     OSError
         As :func:`opened`.
     UnicodeDecodeError
-        If it is no text in this encoding.
+        If it is no UTF-8 text.
     """
     with opened(path) as file:
-        return file.read().decode(encoding)
+        return file.read().decode("utf-8-sig")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Reads tables of text: a row on each line, its cells separated by commas, semicolons, tabs or blanks.
+"""Reads tables of text: a row on each line, its cells separated by commas, semicolons, tabs or blanks; and TOML.
 
 The separator is that of the first row, for the whole file. Lines that begin with # are comments; rows without any text
 are left out. A file is UTF-8, with or without a byte-order mark; its lines may end as on Windows. A cell in double
@@ -12,6 +12,7 @@ in the file.
 
 import csv
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -19,7 +20,7 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any, Protocol
 
-from capsmodel._files import named, refuse_device
+from capsmodel._files import named, read_text, refuse_device
 from capsmodel.checks import ParameterError, require
 from capsmodel.units import RATE_UNITS, SIZE_UNITS, TIME_UNITS, parse_rate_bps, parse_size_bytes, parse_time_s
 
@@ -29,6 +30,10 @@ _QUOTED = re.compile(r'"[^"]*"')
 # Of two that cut a row as often the first counts: where semicolons separate, a comma is a spreadsheet's decimal point.
 _SEPARATORS = {";": "semicolons", ",": "commas", "\t": "tabs"}
 _BLANK = " "
+MOST_NESTED = 64
+"""Tables and lists of TOML within each other; a key of thousands of parts would take gigabytes to read."""
+_PART_OF_KEY = r"(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*"
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART_OF_KEY}){{{MOST_NESTED}}}")
 
 
 class Range(Protocol):
@@ -385,3 +390,56 @@ def _value(cell: str, column: Column, unit: str) -> Any:
         return column.read(cell, unit)
     require(not column.needed, "an empty cell")
     return None
+
+
+def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text of a TOML file, with or without a byte-order mark, and its tables.
+
+    Raises
+    ------
+    ParameterError
+        As :func:`toml_tables`, or if the file is no UTF-8 text.
+    OSError
+        If the file cannot be read.
+    """
+    try:
+        text = read_text(path)
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path.name} is not TOML: it is not UTF-8 text") from None
+    return text, toml_tables(text, name=path.name)
+
+
+def toml_tables(text: str, *, name: str) -> dict[str, Any]:
+    """Return the tables that a TOML text describes.
+
+    Parameters
+    ----------
+    text : str
+        TOML, its tables and lists at most `MOST_NESTED` deep.
+    name : str
+        Of the file: begins the text of an error.
+
+    Raises
+    ------
+    ParameterError
+        If the text is no TOML, or nested more deeply.
+
+    Examples
+    --------
+    >>> toml_tables("fabric.rate_bps = '10Gbps'", name="own.toml")
+    {'fabric': {'rate_bps': '10Gbps'}}
+    """
+    too_deep = f"{name}: its tables and lists are nested too deeply, more than {MOST_NESTED} within each other"
+    require(not _LONG_KEY.search(text), too_deep)
+    try:
+        tables = tomllib.loads(text)
+    except RecursionError:
+        raise ParameterError(too_deep) from None
+    except ValueError as error:  # of TOML, or a whole number of thousands of digits
+        raise ParameterError(f"{name} is not TOML: {error}") from None
+    level: list[Any] = [tables]
+    for _ in range(MOST_NESTED):
+        inner = (one for outer in level for one in (outer.values() if isinstance(outer, dict) else outer))
+        level = [one for one in inner if isinstance(one, dict | list)]
+    require(not level, too_deep)
+    return tables

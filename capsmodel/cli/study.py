@@ -169,8 +169,10 @@ def merge(
     folder, wanted = Path(study.stem) if out is None else out, _wanted(metrics)
     _check_places(folder)
     found = asked.results(folders)
-    many = len(asked.tasks())
-    require(not found.missing, f"{found.missing} of {many} tasks have no result: run the study again to add them")
+    many, others = len(asked.tasks()), sum(asked.check(one)[1] for one in folders)
+    edited = f", but the folders have rows of {others} other runs: they are of another study, or it was edited since"
+    text = f"{found.missing} of {many} tasks have no result{edited * (others > 0)}"
+    require(not found.missing, f"{text}: run the study again to add them")
     folder.mkdir(parents=True, exist_ok=True)
     _finish(found, folder, wanted, None, output)
 

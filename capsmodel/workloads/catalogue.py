@@ -17,7 +17,6 @@ names                                         :func:`workload_names`
 """
 
 import difflib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -39,6 +38,7 @@ from capsmodel.checks import (
 )
 from capsmodel.datafiles import data_path
 from capsmodel.metrics import arrival_rate_per_s
+from capsmodel.text_tables import read_toml
 from capsmodel.workloads.sizes import SizeDistribution
 
 # Whole packets are kept as one step of the distribution each; 5 million are 80 MB.
@@ -226,7 +226,7 @@ class WorkloadSource:
 @cache
 def _index() -> Mapping[str, Any]:
     """Return the index, which is read once: an experiment asks for its sizes in each of some thousand runs."""
-    return tomllib.loads(data_path("workloads/index.toml").read_text(encoding="utf-8"))
+    return read_toml(data_path("workloads/index.toml"))[1]
 
 
 def workload_names() -> tuple[str, ...]:

@@ -98,6 +98,7 @@ BAD = [
     ("study caps-cloud --costs --jobs 2", "--costs makes no run: leave out --jobs and --cluster"),
     ("study caps-cloud --expand --budget 1h", "--expand makes few runs or none: leave out --budget and --shard"),
     ("study caps-cloud --quick --budget 1h", "--quick makes few runs or none: leave out --budget and --shard"),
+    ("study caps-cloud --shard 1/0", "--shard 1/0: there is no share of none, write I/N with N of at least 1"),
     ("study caps-cloud --quick --shard 2/3", "--quick makes few runs or none: leave out --budget and --shard"),
     ("study caps-fig9a --budget 1h", "caps-fig9a is a figure with fixed settings: give only --quick, --jobs"),
     ("study caps-fig9a --shard 2/3", "caps-fig9a is a figure with fixed settings"),

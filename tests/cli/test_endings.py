@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NoReturn
@@ -240,6 +241,10 @@ def test_what_is_infinite_is_refused_since_no_manifest_could_hold_it(
     [
         ("seed = " + "9" * 5000, "s.toml is not TOML"),
         ("seed = " + "[" * 5000, "s.toml: its tables and lists are nested too deeply"),
+        (f"[{'a.' * 20_000}a]", "s.toml: its tables and lists are nested too deeply, more than 64 within each other"),
+        (f"x = {{{'a . ' * 20_000}a = 1}}", "s.toml: its tables and lists are nested too deeply"),
+        ("[[traffic]]\n" + 20_000 * '"a".' + "a = 1", "s.toml: its tables and lists are nested too deeply"),
+        (f"x = {'{a.b.c.d.e = ' * 40}1{'}' * 40}", "s.toml: its tables and lists are nested too deeply"),
         ("seed = 'x", "s.toml is not TOML"),
         ("\x00", "s.toml is not TOML"),
     ],
@@ -247,8 +252,15 @@ def test_what_is_infinite_is_refused_since_no_manifest_could_hold_it(
 def test_a_scenario_that_cannot_be_read_is_told(
     text: str, rule: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    """Keys of many parts would take gigabytes to read."""
     (tmp_path / "s.toml").write_text(text)
-    assert rule in told(capsys, "simulate", str(tmp_path / "s.toml"))
+    tracemalloc.start()
+    try:
+        assert rule in told(capsys, "simulate", str(tmp_path / "s.toml"))
+        assert rule in told(capsys, "study", str(tmp_path / "s.toml"))
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

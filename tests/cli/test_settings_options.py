@@ -113,7 +113,10 @@ def test_schemes_of_a_comparison_get_the_parameters_too(tmp_path, capsys):
 BAD = [
     ("--set nosuch", "write KEY=VALUE"),
     ("--set seed=", "write KEY=VALUE"),
-    ("--set nosuch=1", "nosuch is no setting"),
+    ("--set nosuch=1", "nosuch is no setting: write one of fabric, traffic"),
+    ("--set min_rto_s=10ms", "min_rto_s is no setting: did you mean transport.min_rto_s?"),
+    ("--set loat=1", "loat is no setting: did you mean traffic.load?"),
+    ("--set transport.min_rto=10ms", "transport.min_rto is not a parameter of newreno: did you mean min_rto_s?"),
     ("--set a.b.c=1", "a.b.c is no setting"),
     ("--set fabric.nosuch=1", "unknown key `nosuch`"),
     ("--set fabric.rate_bps=0", "Expected `float` >= 1.0, but it is 0"),

@@ -116,7 +116,12 @@ def test_shards_together_are_the_study(capsys):
     for part in (1, 2, 3):
         told = succeeded(f"study study.toml --jobs 1 --shard {part}/3 --out shard{part}", capsys)
         assert f"Shard {part} of 3: {(3, 3, 2)[part - 1]} runs made" in told.out
-    assert "2 of 8 tasks have no result" in refused("merge study.toml shard1 shard2 --out DIR", capsys)
+    assert "2 of 8 tasks have no result: run" in refused("merge study.toml shard1 shard2 --out DIR", capsys)
+    Path("study.toml").rename("before.toml")
+    Path("edited.toml").write_text(Path("before.toml").read_text().replace("[0.3, 0.6]", "[0.2, 0.7]"))
+    edited = refused("merge edited.toml shard1 shard2 --out DIR", capsys)
+    assert "8 of 8 tasks have no result, but the folders have rows of 6 other runs: they are of another" in edited
+    Path("before.toml").rename("study.toml")
     merged = succeeded("merge study.toml shard1 shard2 shard3/runs --out merged --json", capsys)
     assert rows("merged") == rows("whole")
     table = json.loads(merged.out)

@@ -2,7 +2,6 @@
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from reprlib import repr as shortened
@@ -12,6 +11,7 @@ from cyclopts import Parameter, Token
 
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.number_texts import quantity
+from capsmodel.text_tables import toml_tables
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 _T = TypeVar("_T")
@@ -58,6 +58,8 @@ def parse_shard(text: str) -> tuple[int, int]:
     if not found:
         raise ParameterError(f"--shard {shortened(text)}: write I/N, as in --shard 1/4 for the first of four")
     part, parts = int(found[1]), int(found[2])
+    if parts == 0:
+        raise ParameterError(f"--shard {text}: there is no share of none, write I/N with N of at least 1, as in 1/4")
     if not 1 <= part <= parts:
         raise ParameterError(f"--shard {text}, but it must be 1/{parts} to {parts}/{parts}")
     return part, parts
@@ -145,8 +147,8 @@ def value_of(text: str) -> Any:
     (0.5, True, '10ms', 'optimal')
     """
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, KeyError, RecursionError):
+        return toml_tables(f"value = {text}", name="value")["value"]
+    except ParameterError:
         return text
 
 

@@ -240,5 +240,6 @@ def check_params(params: Any, component: str) -> None:
     """
     for name, bound in param_bounds(type(params)).items():
         value = getattr(params, name)
-        if isinstance(value, Real) and not isinstance(value, bool | Enum):
+        is_number = isinstance(value, Real) and not isinstance(value, bool | Enum)  # one of NumPy is a Real too
+        if is_number:
             bound.check(f"{component}.{name}", value)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from difflib import get_close_matches
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -16,6 +17,7 @@ from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 # Kinds that only a scenario file has, by the kind that reading makes of them (capsim.scenario.scenario).
 _IN_FILES = {"topology": "file", "list": "csv"}
+_MOST_LISTED = 20
 LONGEST_QUANTITY = 40  # characters of a number with its unit
 _UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_s_per_packet": parse_time_s, "_bytes": parse_size_bytes}
 _NUMBERS = frozenset({int, float, bool})
@@ -182,8 +184,10 @@ def _explained(text: str, plain: Any, kind: type[msgspec.Struct]) -> str:
     rule, _, place = text.partition(" - at `")
     key = place.rstrip("`").removeprefix("$").removeprefix(".")
     if "unknown field" in rule:
-        known = ", ".join(_keys(_kind_at(kind, key, plain)))
-        rule = f"unknown key {rule.rpartition('field ')[2]}: there are {known}"
+        known, unknown = _keys(_kind_at(kind, key, plain)), rule.rpartition("field ")[2].strip("`")
+        rule = f"unknown key `{unknown}`: there are {', '.join(known)}"
+        if key and unknown in _keys(kind):
+            rule += f"; {unknown} is a key of the file itself: write it above the first line in brackets"
     elif "Invalid value" in rule and key.endswith("kind"):
         kinds = _tagged(_kind_at(kind, key.removesuffix("kind").rstrip("."), plain))
         rule += f": there are {', '.join([*kinds, *(_IN_FILES[one] for one in kinds if one in _IN_FILES)])}"
@@ -194,6 +198,21 @@ def _explained(text: str, plain: Any, kind: type[msgspec.Struct]) -> str:
 
 def _steps(key: str) -> list[str]:
     return re.findall(r"[^.\[\]]+", key)
+
+
+def did_you_mean(word: object, known: Any) -> str:
+    """Return advice for a word that is not among those known.
+
+    Examples
+    --------
+    >>> did_you_mean("laod", ["load", "scheme"])
+    'did you mean load? There are load, scheme'
+    """
+    words = {str(one).lower(): str(one) for one in known}
+    near = get_close_matches(str(word).lower(), words, n=1)
+    shown = [*list(words.values())[:_MOST_LISTED], *(["..."] if len(words) > _MOST_LISTED else [])]
+    listed = f"here are {', '.join(shown)}" if words else "here are none"
+    return f"did you mean {words[near[0]]}? T{listed}" if near else f"t{listed}"
 
 
 def _kind_at(kind: Any, key: str, plain: Any) -> Any:

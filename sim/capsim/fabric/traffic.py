@@ -449,6 +449,9 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
 
 def check_workloads(entries: tuple[AnyTraffic, ...]) -> None:
     """Refuse a distribution in place of its name, which a struct made in Python may hold and no file can."""
+    kind = type(entries).__name__
+    rule = "but it must be a tuple of entries, as in traffic=(Poisson(...),)"
+    require(isinstance(entries, tuple | list), f"traffic is a {kind}, {rule}")
     for position, entry in enumerate(entries):
         given = isinstance(getattr(entry, "workload", None), FlowSizes)
         rule = "it must be a name or a file; give the points of a FlowSizes as flow_bytes_cdf"

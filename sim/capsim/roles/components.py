@@ -25,7 +25,7 @@ from typing import Annotated, Any, ClassVar
 
 from capsim.base import bounds
 from capsim.base.bounds import check_params, param_bounds, shortened
-from capsim.base.structs import plain_numbers
+from capsim.base.structs import did_you_mean, plain_numbers
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES, Hook
 from capsim.roles.own import Memory, check_memory, with_lengths
 from capsmodel.checks import ParameterError, choice, require
@@ -428,9 +428,9 @@ def _check_known(role: str, values: Mapping[str, Any], components: list[Componen
     for name in values:
         if name not in known:
             names = " and ".join(dict.fromkeys(component.name for component in components))
-            unread = any(name in getattr(component.params, "unread", ()) for component in components)
-            text = f"has no effect on {names}" if unread else f"is not a parameter of {names}"
-            raise ParameterError(f"{role}.{name} {text}: there are {', '.join(known) or 'none'}")
+            if any(name in getattr(component.params, "unread", ()) for component in components):
+                raise ParameterError(f"{role}.{name} has no effect on {names}: there are {', '.join(known) or 'none'}")
+            raise ParameterError(f"{role}.{name} is not a parameter of {names}: {did_you_mean(name, known)}")
 
 
 def _changed(component: Any, values: Mapping[str, Any]) -> Any:

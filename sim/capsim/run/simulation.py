@@ -1,6 +1,6 @@
 """Run a scenario: the one call between a description and its results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ class Loading(NamedTuple):
 
 
 def simulate(
-    scenario: Scenario | str | Path,
+    scenario: Scenario | str | Path | Mapping[str, Any],
     *,
     rng: np.random.Generator | int | None = None,
     engine: str = "compiled",
@@ -54,8 +54,9 @@ def simulate(
 
     Parameters
     ----------
-    scenario : Scenario, str or Path
-        What to run: a scenario, the name of a preset or a TOML file (:func:`capsim.load_scenario`).
+    scenario : Scenario, str, Path or mapping
+        What to run: a scenario, or what makes one (:func:`capsim.load_scenario`): the name of a preset, a TOML file, or
+        tables as in such a file.
     rng : Generator or int, optional
         Draws the seed of the run in place of ``scenario.seed``; the result's scenario holds what was drawn.
     engine : str

@@ -4,7 +4,6 @@ In TOML a quantity may be typed with its unit (``rate_bps = "10Gbps"``, ``delay_
 ``buffer_bytes = "64KB"``); stored is the SI number that the key's suffix names. Unknown keys are refused.
 """
 
-import tomllib
 from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import resources
@@ -24,8 +23,8 @@ from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic, check_workloads
 from capsim.roles.scheme_files import in_folder
 from capsim.scenario.connection_matrix import SUFFIX, read_connection_matrix
-from capsmodel._files import read_text
-from capsmodel.checks import ParameterError, one_number, positive, require
+from capsmodel.checks import one_number, positive, require
+from capsmodel.text_tables import read_toml, toml_tables
 from capsmodel.workloads.catalogue import load_workload
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 from capsmodel.workloads.sizes import SizeDistribution
@@ -314,18 +313,19 @@ def _size_points(sizes: SizeDistribution, factor: float) -> list[tuple[float, fl
     return list(zip((sizes.sizes * factor).tolist(), sizes.cdf_values.tolist(), strict=True))
 
 
-def load_scenario(source: str | Path) -> Scenario:
-    """Return the scenario of a TOML file, or the preset of that name.
+def load_scenario(source: str | Path | Mapping[str, Any]) -> Scenario:
+    """Return the scenario of a TOML file, of tables, or the preset of that name.
 
     Parameters
     ----------
-    source : str or Path
-        File, or the name of one of :func:`presets`.
+    source : str, Path or mapping
+        File, the name of one of :func:`presets`, or tables as such a file has them; names of files in tables are
+        relative to the current folder.
 
     Raises
     ------
     ParameterError
-        If the file is no TOML or breaks a rule; the text names the key.
+        If the file is no TOML or a rule is broken; the text names the key.
     FileNotFoundError
         If there is neither a file nor a preset of that name.
 
@@ -333,12 +333,17 @@ def load_scenario(source: str | Path) -> Scenario:
     --------
     >>> load_scenario("p64").fabric.spines
     8
+    >>> batch = {"kind": "batch", "flow_bytes": "20KB"}
+    >>> load_scenario({"fabric": {"kind": "dumbbell", "hosts_per_side": 2}, "traffic": [batch]}).traffic[0].flow_bytes
+    20000
     """
+    if isinstance(source, Mapping):
+        return from_dict(dict(source))
     path, known = Path(source), _preset_files()
     if str(source) in known:
         tables = _preset_tables(str(source))
     elif path.is_file():
-        tables = _tables(_read(path), path)
+        _, tables = read_toml(path)
     else:
         raise FileNotFoundError(f"no file {str(source)!r} and no preset of that name: capsmodel presets lists them")
     return from_dict(tables, folder=path.parent, where=path.name)
@@ -346,23 +351,7 @@ def load_scenario(source: str | Path) -> Scenario:
 
 @cache
 def _preset_tables(name: str) -> dict[str, Any]:
-    return tomllib.loads(_preset_files()[name].read_text(encoding="utf-8"))
-
-
-def _tables(text: str, path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ParameterError(f"{path.name}: its tables and lists are nested too deeply") from None
-    except ValueError as error:  # of TOML, or a whole number of thousands of digits
-        raise ParameterError(f"{path.name} is not TOML: {error}") from None
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_text(path)
-    except UnicodeDecodeError:
-        raise ParameterError(f"{path.name} is not TOML: it is not UTF-8 text") from None
+    return toml_tables(_preset_files()[name].read_text(encoding="utf-8"), name=name)
 
 
 def presets() -> dict[str, Scenario]:

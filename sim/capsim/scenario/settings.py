@@ -17,14 +17,19 @@ A quantity may be text with its unit (``"10ms"``), as in a file.
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
+from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
-from capsim.roles.hooks import ROLES
-from capsim.scenario.scenario import Scenario, from_dict
-from capsmodel.checks import require
+from capsim.protocols.registry import scheme as find
+from capsim.roles.components import Scheme
+from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES
+from capsim.roles.scheme_files import is_reference
+from capsim.scenario.scenario import Hosts, Probes, Scenario, from_dict
+from capsmodel.checks import ParameterError, require
 
 _SIZES = {"workload", "flow_bytes", "flow_bytes_cdf"}
 _RANGE = {"min_bytes", "max_bytes"}
@@ -43,6 +48,7 @@ _REPLACED: dict[str, set[str]] = {
     **{key: (_SIZES | _RANGE) - {key} for key in _SIZES},
     **dict.fromkeys(_RANGE, _SIZES),
 }
+_FABRICS: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyFabric)}
 _TRAFFIC: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyTraffic)}
 
 
@@ -138,8 +144,9 @@ def _set(tables: dict[str, Any], name: str, value: Any) -> None:
     elif first == "fabric" and len(rest) == 3:
         _put_in_list(tables["fabric"], name, rest, value)
     elif not rest:
-        fields = Scenario.__struct_fields__
-        require(first in fields, f"{name} is no setting: {_advice(fields)}")
+        known = Scenario.__struct_fields__
+        if first not in known:
+            raise ParameterError(f"{name} is no setting: {_nearest(tables, first) or _advice(known)}")
         tables[first] = value
     else:
         of_scheme = len(rest) == 1 and (first in ROLES or first not in Scenario.__struct_fields__)
@@ -147,8 +154,31 @@ def _set(tables: dict[str, Any], name: str, value: Any) -> None:
         tables.setdefault("params", {}).setdefault(first, {})[rest[0]] = value
 
 
-def _advice(fields: Iterable[str]) -> str:
-    listed = f"one of {', '.join(fields)}, or " if fields else ""
+def _nearest(tables: Mapping[str, Any], name: str) -> str:
+    """Return as advice the settings of a scenario whose last part is a name, or nearest to it; empty if none is."""
+    parts = {"fabric": [_FABRICS[tables["fabric"]["kind"]]], "hosts": [Hosts], "probes": [Probes]}
+    parts["traffic"] = [_TRAFFIC[entry["kind"]] for entry in tables["traffic"]]
+    names = {part: [key for kind in kinds for key in kind.__struct_fields__] for part, kinds in parts.items()}
+    scheme = tables.get("scheme", "ecmp")
+    if not is_reference(scheme):  # whose file would be run
+        names |= _names_of_params(find(scheme))
+    full = [f"{part}.{key}" for part, keys in names.items() for key in keys]
+    near = get_close_matches(name, {one.partition(".")[2] for one in full}, n=1)
+    chosen = dict.fromkeys(one for one in full if one.partition(".")[2] in near)
+    return f"did you mean {' or '.join(chosen)}?" if chosen else ""
+
+
+def _names_of_params(scheme: Scheme) -> dict[str, list[str]]:
+    """Return the names of parameters by role."""
+    places = {role: scheme.stacks for role in HOST_ROLES} | dict.fromkeys(NETWORK_ROLES, (scheme,))
+    return {
+        role: [each.name for place in having for each in fields(getattr(place, role).params)]
+        for role, having in places.items()
+    }
+
+
+def _advice(known: Iterable[str]) -> str:
+    listed = f"one of {', '.join(known)}, or " if known else ""
     return f"write {listed}a name such as fabric.rate_bps, traffic.load or transport.min_rto_s"
 
 

@@ -22,10 +22,8 @@ The classes below list the keys; values in braces are templates (:mod:`capsim.st
 """
 
 import hashlib
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -34,10 +32,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from capsim.base.bounds import SEEDS, shortened
-from capsim.base.structs import converted, without_defaults
-from capsmodel._files import read_text
+from capsim.base.structs import converted, did_you_mean, without_defaults
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
+from capsmodel.text_tables import read_toml
 
 __all__ = [
     "Claim",
@@ -51,7 +49,6 @@ __all__ = [
     "Unstated",
     "check_known",
     "claims_of",
-    "did_you_mean",
     "read_study",
     "tables_of",
 ]
@@ -67,7 +64,6 @@ LOOKED_AT = (4, 64)
 """Seeds of a study with claims that says nothing else."""
 NOT_INHERITED = ("title", "panel", "table", "claim")
 """Keys that a study does not take from the one that it extends."""
-_MOST_LISTED = 20
 MOST_PARENTS = 3
 """Of one study, one extending the other, so that a reader has an end of them."""
 
@@ -447,21 +443,6 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def did_you_mean(word: object, known: Any) -> str:
-    """Return advice for a word that is not among those known.
-
-    Examples
-    --------
-    >>> did_you_mean("laod", ["load", "scheme"])
-    'did you mean load? There are load, scheme'
-    """
-    words = {str(one).lower(): str(one) for one in known}
-    near = get_close_matches(str(word).lower(), words, n=1)
-    shown = [*list(words.values())[:_MOST_LISTED], *(["..."] if len(words) > _MOST_LISTED else [])]
-    listed = f"here are {', '.join(shown)}" if words else "here are none"
-    return f"did you mean {words[near[0]]}? T{listed}" if near else f"t{listed}"
-
-
 def check_known(word: object, known: Any, told: str) -> None:
     """Refuse a word that is not among those known, with the nearest one.
 
@@ -498,13 +479,7 @@ def read_study(path: Path, *, alone: bool = False) -> Source:
 
 def _read(path: Path, parents: int, *, alone: bool = False) -> tuple[dict[str, Any], list[str], set[str]]:
     """Return the tables of a file with all that it inherits, the texts of these files, and the keys of its own."""
-    try:
-        text = read_text(path)
-        tables = tomllib.loads(text)
-    except RecursionError:
-        raise ParameterError(f"{path.name}: its tables and lists are nested too deeply") from None
-    except ValueError as error:  # of UTF-8, of TOML, or a whole number of thousands of digits
-        raise ParameterError(f"{path.name} is not TOML: {error}") from None
+    text, tables = read_toml(path)
     texts, base = [text], tables.pop("extends", None)
     if base is None or alone:
         return tables, texts, set(tables)

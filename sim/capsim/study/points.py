@@ -20,7 +20,7 @@ from typing import Any, Literal
 import msgspec
 
 from capsim.base.bounds import shortened
-from capsim.base.structs import converted
+from capsim.base.structs import converted, did_you_mean
 from capsim.protocols.registry import NICS, named_schemes
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
@@ -29,7 +29,7 @@ from capsim.scenario.profile import Filled
 from capsim.scenario.profile import filled as filled_in
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
 from capsim.scenario.settings import Described, is_parameter, with_settings
-from capsim.study.file import Label, Selection, Source, Unstated, check_known, did_you_mean, read_study
+from capsim.study.file import Label, Selection, Source, Unstated, check_known, read_study
 from capsim.study.measures import TaskList, measure
 from capsim.study.scheme_runs import RunPoint, described_scheme, run_task
 from capsim.study.template import filled, names_in

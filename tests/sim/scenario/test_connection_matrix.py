@@ -46,6 +46,10 @@ def test_flows_and_triggers_are_read(tmp_path: Path) -> None:
     assert plain.entry() == {"kind": "list", "flows": [(0, 1, 5, 0.0), (1, 0, 5, 1e-12)]}
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    assert read(tmp_path, "\ufeff" + FLOWS).entry() == read(tmp_path, FLOWS).entry()
+
+
 def test_a_scenario_names_the_file(tmp_path: Path) -> None:
     read(tmp_path, FLOWS)
     text = 'fabric = {kind = "fat-tree", pods = 4}\ntraffic = [{kind = "csv", file = "m.cm"}]'
@@ -67,7 +71,7 @@ BAD = [
     (changed("2->3", "2->2"), "line 12: 2->2, but a flow needs two hosts"),
     (changed("2->3", "2->-3"), "line 12: host = -3, but it must be from 0 to"),
     (changed("2->3", "2->16"), "line 12: host 16, but Nodes 16 has hosts from 0 to 15"),
-    (changed("size 1\n", "size 0\n"), "line 12: size: flow_bytes = 0, but it must be from 1 to"),
+    (changed("size 1\n", "size 0\n"), "line 12: size: a flow of size 0 never ends, which no list"),
     (changed("size 1\n", "size 2MB\n"), "line 12: size: '2MB' is no whole number"),
     (changed("size 1\n", "size\n"), "line 12: size: '' is no whole number"),
     (changed("size 1\n", f"size {'9' * 5000}\n"), "line 12: size: '9999"),

@@ -19,6 +19,7 @@ from capsim import (
     Scenario,
     draw_flows,
     load_scenario,
+    load_study,
     presets,
     scheme,
     schemes,
@@ -168,6 +169,10 @@ def test_the_example_of_the_simulators_guide_is_sound(tmp_path: Path) -> None:
         ({"fabric": {"kind": "dumbbell", "hosts": 1}}, "fabric: unknown key `hosts`: there are buffer_packets"),
         ({"traffic": [{"kind": "poisson", "laod": 1}]}, "traffic[0]: unknown key `laod`: there are workload"),
         (
+            {"traffic": [{"kind": "batch", "scheme": "rps"}]},
+            "spread_s; scheme is a key of the file itself: write it above the first line in brackets",
+        ),
+        (
             {"traffic": [{"kind": "poison"}]},
             "traffic[0].kind: Invalid value 'poison': there are poisson, batch, on-off, incast, collective, list, csv",
         ),
@@ -182,6 +187,27 @@ def test_a_key_or_kind_that_is_not_there_is_told_with_those_that_are(tables, tol
     with pytest.raises(ParameterError) as caught:
         from_dict(whole)
     assert told in str(caught.value)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """As PowerShell and older editors of Windows write it."""
+    (tmp_path / "plain.toml").write_text(SMALL, encoding="utf-8")
+    (tmp_path / "marked.toml").write_text(SMALL, encoding="utf-8-sig")
+    assert load_scenario(tmp_path / "marked.toml") == load_scenario(tmp_path / "plain.toml")
+    study = "title = 'x'\nscenario = 'marked.toml'\nseeds = 2\n[axes]\nscheme = ['ecmp', 'rps']\n"
+    (tmp_path / "study.toml").write_text(study, encoding="utf-8-sig")
+    assert load_study(tmp_path / "study.toml").name == "study"
+
+
+def test_a_scenario_is_read_from_tables_too() -> None:
+    assert load_scenario(tomllib.loads(SMALL)) == from_dict(tomllib.loads(SMALL))
+    assert simulate(tomllib.loads(SMALL), engine="reference").summary.flows == 10
+
+
+def test_one_entry_is_no_tuple_of_entries() -> None:
+    entry = Poisson(load=0.1, flows=2, flow_bytes=100)
+    with pytest.raises(ParameterError, match=r"^traffic is a Poisson, but it must be a tuple .* traffic=\(Poisson"):
+        simulate(Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=entry))  # type: ignore[arg-type]
 
 
 def test_a_key_of_a_link_is_told_with_those_of_links():
