@@ -92,11 +92,13 @@ def study(
     reduced
         Run the version of [reduced].
     expand
-        Print the file with all that it inherits, its points and the number of runs, and run nothing.
+        Print the file with all that it inherits, its points and the number of runs. Nothing is run, Python files of
+        schemes neither: they are named.
     costs
-        Print how many runs there are and are missing, and their processor time, and run nothing.
+        Print how many runs there are and are missing, and their processor time. Nothing is run but the Python files of
+        schemes, on which the ids of runs depend.
     check
-        Check that the rows in DIR are of this study, and run nothing.
+        Check that the rows in DIR are of this study; likewise.
     known
         List the figures and studies of the papers with the claims that each decides, and run nothing.
     budget
@@ -126,7 +128,7 @@ def study(
         return
     way = _way({"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}, limits, is_all)
     changed, share, wanted = dict(settings_of(set_)), parse_shard(shard), _wanted(metrics)
-    asked = _asked(study, changed, seeds, reduced=reduced, text_only=costs and not settings)
+    asked = _asked(study, changed, seeds, reduced=reduced, text_only=costs and not settings, loads_files=not expand)
     folder = out or Path(asked.name)
     if way:
         _look_at(asked, way, folder, machines, output)
@@ -178,7 +180,13 @@ def merge(
 
 
 def _asked(
-    name: str, changed: dict[str, Any], seeds: int | None, *, reduced: bool = False, text_only: bool = False
+    name: str,
+    changed: dict[str, Any],
+    seeds: int | None,
+    *,
+    reduced: bool = False,
+    text_only: bool = False,
+    loads_files: bool = True,
 ) -> Study:
     """Return the study of a file, of the papers, or of a claim of theirs."""
     file, claim = _found(name)
@@ -187,7 +195,8 @@ def _asked(
         design = design.about(claim)
     if seeds is not None:
         design = design.with_seeds(seeds)
-    return Study.of(replace(design, at_scale="reduced" if reduced else design.at_scale, text_only=text_only))
+    design = replace(design, text_only=text_only, loads_files=loads_files)
+    return Study.of(replace(design, at_scale="reduced") if reduced else design)
 
 
 def _found(name: str) -> tuple[Path, str | None]:

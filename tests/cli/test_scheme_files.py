@@ -17,6 +17,7 @@ from capsim import (
     simulate,
 )
 from capsim.results.files import read_manifest
+from capsim.roles.scheme_files import same_source, source_of
 from capsmodel.cli import main
 from capsmodel.experiments.sweep import all_cores
 
@@ -125,6 +126,37 @@ def test_rerun_takes_the_same_text_and_no_other(folder: Path, capsys: pytest.Cap
     told = capsys.readouterr().err
     assert "the run was made with another last.py, of SHA-256" in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("file", ["../last.py", "own/last.py", "{folder}/last.py", "last.txt", ""])
+def test_a_manifest_names_a_file_of_the_folder_itself(folder: Path, file: str) -> None:
+    """A result of a stranger would else choose which file of this machine is run."""
+    (folder / "last.py").write_text(OWN)
+    named = source_of("last.py:SCHEME")
+    assert same_source(named, folder) == f"{folder}/last.py:SCHEME"
+    with pytest.raises(ParameterError, match="that is no name of a Python file"):
+        same_source(named | {"file": file.format(folder=folder)}, folder, folder / "own")
+
+
+@pytest.mark.parametrize(
+    "entry", ["", '[[scenario.traffic]]\nkind = "batch"\nflow_bytes = 1000\nstack = "evil.py:S"\n']
+)
+def test_a_study_is_printed_without_running_the_files_that_it_names(
+    folder: Path, capsys: pytest.CaptureFixture[str], entry: str
+) -> None:
+    """Its points and runs are known without; a parameter of the scheme in the file cannot be checked then."""
+    (folder / "evil.py").write_text(f"{OWN}open('{folder}/harm', 'w').close()\nS = SCHEME\n")
+    (folder / "beside.py").write_text('NAME = "last"\n')
+    axes = '[axes]\nscheme = ["ecmp", "evil.py:SCHEME"]\n"balancer.place" = [1, 2]\n'
+    scenario = SCENARIO.replace('scheme = "own/last.py:SCHEME"\n', "").replace("[fabric]", "[scenario.fabric]")
+    (folder / "s.toml").write_text(axes + scenario.replace("[[traffic]]", "[[scenario.traffic]]") + entry)
+    assert status("study", "s.toml", "--expand") == 0
+    shown = capsys.readouterr().out
+    assert "s: 4 points, 20 runs" in shown
+    assert "evil.py:SCHEME, balancer.place 2" in shown
+    assert not (folder / "harm").exists()
+    assert status("study", "s.toml", "--costs") == 0
+    assert (folder / "harm").exists(), "ids of runs depend on what the file says"
 
 
 def test_a_file_that_was_edited_is_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """A scheme from a Python file, named as ``two_choices.py:SCHEME``: the file, and the constant in it.
 
-The file is run, as ``import`` would run it; modules beside it can be imported by it. What a result remembers of it is
-its name without folders and the SHA-256 of its text.
+The file is run, as ``import`` would run it, by whatever takes the scheme, since parameters and ids of runs depend on
+it; ``capsmodel study FILE --expand`` names it and runs nothing, and a result is loaded without. Modules beside it can
+be imported by it. What a result remembers of it is its name without folders and the SHA-256 of its text.
 """
 
 import hashlib
@@ -85,9 +86,14 @@ def same_source(source: dict[str, str], *folders: Path) -> str:
     Raises
     ------
     ParameterError
-        If it is in none of them, or the file has another text than when the run was made.
+        If it is in none of them, or the file has another text than when the run was made; or what is named is no file
+        of these folders themselves, as :func:`source_of` names it.
     """
     file, sha256 = source["file"], source["sha256"]
+    is_name = Path(file).name == file and is_reference(file)
+    require(
+        is_name, f"the manifest names {shortened(file)} as the file of the scheme: that is no name of a Python file"
+    )
     there = [folder / file for folder in folders if (folder / file).is_file()]
     require(bool(there), f"the run was made with the scheme in {file}: go to the folder that it is in")
     same = [path for path in there if _digest(path, "scheme") == sha256]

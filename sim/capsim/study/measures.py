@@ -6,8 +6,9 @@ A study names a measurement in its table ``[measure]``, whose other keys are arg
     name = "decoding-work"
     originals = "{originals}"
 
-Only those that are registered can be named, so that the file of a stranger runs no code but that of packages. Here are
-those that simulate a scenario; each has the metrics (:mod:`capsim.study.metrics`) of its list.
+Only those that are registered can be named, so that this table runs no code but that of packages; a scheme that is
+named by its Python file runs that file (:mod:`capsim.roles.scheme_files`). Here are those that simulate a scenario;
+each has the metrics (:mod:`capsim.study.metrics`) of its list.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping

@@ -24,7 +24,7 @@ from capsim.base.structs import converted, did_you_mean
 from capsim.protocols.registry import NICS, named_schemes
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
-from capsim.roles.scheme_files import file_of, in_folder
+from capsim.roles.scheme_files import file_of, in_folder, is_reference
 from capsim.scenario.profile import Filled
 from capsim.scenario.profile import filled as filled_in
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
@@ -32,12 +32,13 @@ from capsim.scenario.settings import Described, is_parameter, with_settings
 from capsim.study.file import Label, Selection, Source, Unstated, check_known, read_study
 from capsim.study.measures import TaskList, measure
 from capsim.study.scheme_runs import RunPoint, described_scheme, run_task
-from capsim.study.template import filled, names_in
+from capsim.study.template import filled, is_template, names_in
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
 from capsmodel.experiments.statistics.robustness import TEXT, combination_name, value_text
 from capsmodel.experiments.task import Task
+from capsmodel.units import parser_of
 
 __all__ = ["Axis", "Label", "Point", "Runs", "Scale", "flat", "point_name"]
 
@@ -145,12 +146,16 @@ class Runs:
         Whether nothing but the setting of the text is tried.
     at_scale : str
         The scale of what is otherwise run at that of the paper.
+    loads_files : bool
+        Whether Python files that schemes are named after are run, to know their parameters; nothing can be run
+        without.
     """
 
     source: Source
     changed: Mapping[str, Any] = field(default_factory=dict)
     text_only: bool = False
     at_scale: Scale = "paper"
+    loads_files: bool = True
 
     @property
     def name(self) -> str:
@@ -298,7 +303,8 @@ class Runs:
             require(
                 known, f"{told}: {name} is neither a name of {self.name} nor a setting: {did_you_mean(name, listed)}"
             )
-            found[name] = value
+            parse = parser_of(name) if isinstance(value, str) and name in self._names and "." not in name else None
+            found[name] = value if parse is None or is_template(value) else parse(value)  # as [let] has it: a number
         return found
 
     @cached_property
@@ -311,7 +317,7 @@ class Runs:
     def _scenario(self, known: "_Known") -> Described:
         """Return what is simulated, with what its profile fills in."""
         found = self._asked(known)
-        if not found.scenario.profile:
+        if not found.scenario.profile or self._is_unloaded(found.scenario.scheme):
             return found
         return Described.of(filled_in(found.scenario, find(found.scenario.scheme)).scenario)
 
@@ -321,11 +327,12 @@ class Runs:
             scheme = known.scheme or built.scenario.scheme
             first = {**self._params(known), **known.settings}
             asked = {name: one for name, one in first.items() if name not in known.last} | known.last
-            known_to_it = _parameters_of(scheme)
+            fits_all = self._is_unloaded(scheme)
+            known_to_it = frozenset() if fits_all else _parameters_of(scheme)
             fitting = {
                 name: one
                 for name, one in asked.items()
-                if one is not None and (name in known_to_it or not is_parameter(name))
+                if one is not None and (fits_all or name in known_to_it or not is_parameter(name))
             }
             return built.changed({"scheme": scheme, "compare": None, **fitting})
         except ParameterError as error:
@@ -358,7 +365,7 @@ class Runs:
             (asked - {*self.changed}, whole._parameters_at(self.selected({}))),
             ({*self.changed}, whole._parameters_at(points)),
         ):
-            for name in sorted(names):
+            for name in sorted(names) if known is not None else ():
                 if is_parameter(name):
                     check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
 
@@ -429,10 +436,16 @@ class Runs:
         asked = [self._asked(self._known(point, TEXT, "paper")).scenario for point in reversed(first.values())]
         return [filled_in(one, find(one.scheme)) for one in asked]
 
-    def _parameters_at(self, points: Iterable[Point]) -> list[str]:
-        """Return the parameters that some scheme of these points has, in some setting."""
+    def _is_unloaded(self, scheme: str) -> bool:
+        """Return whether a scheme is in a file that is not run."""
+        return not self.loads_files and is_reference(scheme)
+
+    def _parameters_at(self, points: Iterable[Point]) -> list[str] | None:
+        """Return the parameters that some scheme of these points has, in some setting; None if one is not loaded."""
         by_label = {dict(point).get("scheme"): point for point in points}
         schemes = {self.scheme(point, setting) for point in by_label.values() for setting in self.settings}
+        if any(map(self._is_unloaded, schemes)):
+            return None
         return sorted({name for scheme in schemes for name in _parameters_of(scheme)})
 
     @cached_property

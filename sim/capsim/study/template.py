@@ -6,8 +6,9 @@
     file = "load{load}.csv"             # in other text it is written out
 
 An expression has numbers, texts, names, ``+ - * / // %``, comparisons, ``and``, ``or``, ``not``, ``a if b else c``, and
-the functions `FUNCTIONS`. Nothing else is evaluated and no number or text grows beyond `MOST_BITS` and `MOST_SIGNS`, so
-that the study of a stranger can be read. An entry of a list may have
+the functions `FUNCTIONS`. Nothing else is evaluated and no number or text grows beyond `MOST_BITS` and `MOST_SIGNS`: a
+template runs no code of the file, whoever wrote it. (A scheme may be a Python file, which is another matter:
+:mod:`capsim.roles.scheme_files`.) An entry of a list may have
 
 ``when``
     a condition: the entry is left out where it is false;
