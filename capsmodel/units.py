@@ -10,13 +10,17 @@ size      ``1500B``, ``64KiB`` bytes
 time      ``100us``, ``0.1ms`` seconds
 ========= ==================== ==================
 
+The end of a name says its unit: ``min_rto_s``, ``rate_bps``, ``buffer_bytes`` (:func:`parser_of`). In a file and in
+Python a plain number of such a name is in that unit; on the command line it is refused, so that ``10`` is never taken
+for milliseconds.
+
 Case does not matter, except that B stands for bytes and b for bits: a rate with a B and a size such as 8b or 1Mb are
 refused. A size in lower case, 64kb, is in bytes, as a column ``flow_kb`` of a file is.
 """
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -170,6 +174,32 @@ def parse_size_bytes(text: str, *, unit: str = "") -> int:
     if value != math.floor(value) or value >= 2.0**53:
         raise ParameterError(f"{text!r} is {value:g} bytes, but a size is a whole number of bytes below 2**53")
     return int(value)
+
+
+_BY_NAME: Mapping[str, Callable[[str], float]] = {
+    "_bps": parse_rate_bps,
+    "_s": parse_time_s,
+    "_s_per_packet": parse_time_s,
+    "_bytes": parse_size_bytes,
+}
+
+
+def parser_of(name: str) -> Callable[[str], float] | None:
+    """Return what reads the quantity of a name by the unit that the name ends in; None of one without such an end.
+
+    Parameters
+    ----------
+    name : str
+        Of a key or a parameter.
+
+    Examples
+    --------
+    >>> parser_of("transport.min_rto_s")("10ms"), parser_of("flows"), parser_of("flows_per_s")
+    (0.01, None, None)
+    """
+    if name.endswith("_per_s"):  # a rate of events, which has no unit to be typed
+        return None
+    return next((parse for end, parse in _BY_NAME.items() if name.endswith(end)), None)
 
 
 @closed_form

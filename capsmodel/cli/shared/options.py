@@ -12,7 +12,7 @@ from cyclopts import Parameter, Token
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.number_texts import quantity
 from capsmodel.text_tables import toml_tables
-from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s, parser_of
 
 _T = TypeVar("_T")
 Converter = Callable[[Any, Sequence[Token]], Any]
@@ -153,11 +153,21 @@ def value_of(text: str) -> Any:
 
 
 def settings_of(texts: Iterable[str]) -> dict[str, Any]:
-    """Return name and value of each KEY=VALUE."""
+    """Return name and value of each KEY=VALUE; a quantity is typed with its unit (:mod:`capsmodel.units`)."""
     pairs = [text.partition("=") for text in texts]
     bad = [name for name, sign, value in pairs if not (name.strip() and sign and value.strip())]
     require(not bad, f"--set {bad[0] if bad else ''}: write KEY=VALUE, as in --set transport.min_rto_s=10ms")
-    return {name.strip(): value_of(value.strip()) for name, _, value in pairs}
+    return {name.strip(): _setting(name.strip(), value.strip()) for name, _, value in pairs}
+
+
+def _setting(name: str, text: str) -> Any:
+    value, parse = value_of(text), parser_of(name)
+    if parse is not None and isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            parse(text)  # which refuses a number without a unit
+        except ParameterError as error:
+            raise ParameterError(f"--set {name}: {error}") from None
+    return value
 
 
 def failure(text: str) -> dict[str, Any]:

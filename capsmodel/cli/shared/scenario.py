@@ -10,6 +10,7 @@ import msgspec
 from cyclopts import Group, Parameter
 
 from capsim import Scenario, load_scenario, with_settings
+from capsim.base.bounds import LOAD
 from capsim.scenario.profile import Filled
 from capsim.scenario.scenario import from_dict
 from capsmodel.checks import ParameterError, require
@@ -22,7 +23,6 @@ Engine = Literal["compiled", "reference"]
 # A whole number that 64 bits hold.
 _COUNT = r"[0-9]{1,18}"
 # A load above is meant in percent: links are overloaded from 1 on.
-_MOST_LOAD = 10
 
 # Numbers behind the colon of --fabric, in their order; those behind "optional" may be left out.
 _FABRIC_COUNTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -190,8 +190,8 @@ def _traffic(entries: list[Any], options: ScenarioOptions) -> list[Any]:
 
 
 def _require_plausible(load: float | None, flows: int | None) -> None:
-    rule = "it is the offered payload over the capacity of host links, and 60% is 0.6"
-    require(load is None or 0 < load <= _MOST_LOAD, f"--load = {load}, but {rule}")
+    if load is not None:
+        LOAD.check("--load", load)
     require(flows is None or flows >= 1, f"--flows = {flows}, but a run needs at least 1")
 
 

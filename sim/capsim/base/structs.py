@@ -12,14 +12,13 @@ import numpy as np
 
 from capsim.base.bounds import shortened
 from capsmodel.checks import ParameterError, require
-from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+from capsmodel.units import parser_of
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 # Kinds that only a scenario file has, by the kind that reading makes of them (capsim.scenario.scenario).
 _IN_FILES = {"topology": "file", "list": "csv"}
 _MOST_LISTED = 20
 LONGEST_QUANTITY = 40  # characters of a number with its unit
-_UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_s_per_packet": parse_time_s, "_bytes": parse_size_bytes}
 _NUMBERS = frozenset({int, float, bool})
 
 
@@ -83,11 +82,8 @@ def in_si(value: Any, key: str) -> Any:
         return {name: inner if name == "columns" else in_si(inner, name) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return list(value) if _NUMBERS.issuperset(map(type, value)) else [in_si(inner, key) for inner in value]
-    if isinstance(value, str) and not key.endswith("_per_s"):
-        for suffix, parse in _UNITS.items():
-            if key.endswith(suffix):
-                return _parsed(key, value, parse)
-    return value
+    parse = parser_of(key) if isinstance(value, str) else None
+    return value if parse is None else _parsed(key, value, parse)
 
 
 def _parsed(key: str, text: str, parse: Any) -> float:
@@ -192,7 +188,7 @@ def _explained(text: str, plain: Any, kind: type[msgspec.Struct]) -> str:
         kinds = _tagged(_kind_at(kind, key.removesuffix("kind").rstrip("."), plain))
         rule += f": there are {', '.join([*kinds, *(_IN_FILES[one] for one in kinds if one in _IN_FILES)])}"
     elif ">=" in rule or "<=" in rule or "out of range" in rule:
-        rule += _but_it_is(key, plain)
+        rule += _but_it_is(key, plain) + (_reason(kind, key, plain) if "<=" in rule else "")
     return f"{key}: {rule}" if key else rule
 
 
@@ -228,6 +224,15 @@ def _kind_at(kind: Any, key: str, plain: Any) -> Any:
         else:
             kind, plain = get_type_hints(kind, include_extras=True)[step], plain.get(step)
     return kind
+
+
+def _reason(kind: Any, key: str, plain: Any) -> str:
+    """Return why the number at a place has its limits (:mod:`capsim.base.bounds`), if these say so."""
+    place, _, last = key.rpartition(".")
+    parent = _kind_at(kind, place, plain)
+    hint = get_type_hints(parent, include_extras=True).get(last) if hasattr(parent, "__struct_fields__") else None
+    parts = [one for part in (hint, *get_args(hint)) for one in getattr(part, "__metadata__", ())]
+    return next((f": {one.extra['reason']}" for one in parts if isinstance(one, msgspec.Meta) and one.extra), "")
 
 
 def _without_wrapping(kind: Any) -> Any:

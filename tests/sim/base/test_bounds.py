@@ -215,7 +215,7 @@ AT_BOUNDS = [
     {"traffic": [{"kind": "list", "flows": [[0, 2, 1, 4500.0]]}], "end_s": 4500.0},
     {"traffic": [{**INCAST, "period_s": 4500.0, "spread_s": 4499.0}], "end_s": 4500.0},
     {"traffic": [{**ON_OFF, "mean_on_s": 0.0, "mean_off_s": 1e-12}]},
-    {"traffic": [{**POISSON, "load": 1e3, "flows": 9}]},
+    {"traffic": [{**POISSON, "load": 10.0, "flows": 9}]},
     {"traffic": [{**POISSON, "flows_per_s": 1e12, "flows": 9}]},
     {"fabric": {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 2, "oversubscription": 1e3}},
     {"fabric": {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 2, "oversubscription": 1e-3}},

@@ -188,7 +188,7 @@ def test_the_ends_of_an_incast_are_uniform() -> None:
     ("more", "fabric", "rule"),
     [
         ({"edge_prob": 0.7, "pod_prob": 0.4}, TREE, r"^traffic.edge_prob \+ traffic.pod_prob = 1.1, but they must be"),
-        ({"edge_prob": 1.5}, TREE, r"^traffic\[0\]: edge_prob: Expected `float` <= 1.0, but it is 1.5$"),
+        ({"edge_prob": 1.5}, TREE, r"^traffic\[0\]: edge_prob: Expected `float` <= 1.0, but it is 1.5: "),
         ({"pod_prob": 0.5}, LEAVES, "'staggered', but a host has no other host under another edge switch of its pod$"),
         ({"edge_prob": 1.0}, FatTree(pods=4, hosts_per_edge=1).build(), "no other host under its edge switch$"),
         ({}, LeafSpine(leaves=1, hosts_per_leaf=4, spines=1).build(), "no other host in another pod$"),

@@ -129,6 +129,17 @@ def test_a_struct_made_in_python_is_checked_too() -> None:
         checked(wrong)
 
 
+@pytest.mark.parametrize("load", [60, 10.1, 0, -0.5])
+def test_a_load_that_is_a_percentage_is_refused_wherever_it_is_given(load: float) -> None:
+    """60 in Python ran as sixty times the capacity, which the command refused."""
+    wrong = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Poisson(flow_bytes=1, load=load, flows=1),))
+    rule = "it is the offered payload over the capacity, and 60% is 0.6"
+    for given in (lambda: checked(wrong), lambda: from_dict(wrong.to_dict())):
+        with pytest.raises(ParameterError, match=r"traffic\[0\].load: Expected `float` [<>]= ") as refused:
+            given()
+        assert (rule in str(refused.value)) == (load > 10)
+
+
 def test_a_flow_file_is_read_from_the_folder_of_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("src,dst,bytes,start_s\n0,1,1000,0.5\n", encoding="utf-8")
     head = SMALL.split("[[traffic]]", maxsplit=1)[0]

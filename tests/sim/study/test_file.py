@@ -315,6 +315,15 @@ def test_parameters_are_those_of_all_schemes_of_the_file_and_of_what_is_run_if_t
         Study.of(without)
 
 
+@pytest.mark.parametrize(("value", "expected"), [("100us", 2e-4), (1e-4, 2e-4), ("{2 * 1e-4}", 4e-4)])
+def test_a_name_with_a_unit_is_changed_to_a_number_as_the_file_has_it(in_file, value, expected):
+    """A template computes with it, so that a text with a unit would be no number."""
+    text = STUDY.replace("[let]", "[let]\ngap_s = 1e-3").replace('[0.2, "10ms"]', '["{2 * gap_s}", "10ms"]')
+    design = replace(in_file(text), changed={"gap_s": value})
+    params = design.described(design.points()[0]).scenario.params
+    assert params["transport"]["min_rto_s"] == pytest.approx(expected)
+
+
 def test_a_field_of_the_scenario_is_set_as_any_other_setting(tmp_path):
     """Catches a value that is taken and changes no run."""
     tables = {"fabric": {"kind": "dumbbell", "hosts_per_side": 2}, "traffic": [{"kind": "batch", "flow_bytes": 1000}]}
