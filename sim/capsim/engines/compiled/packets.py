@@ -6,12 +6,14 @@ next unused one. So packets that nobody has written to, zeros, follow each other
 
 from typing import Any
 
-from capsim.engines.compiled.jit import inlined_kernel, kernel
+from capsim.engines.compiled.jit import inlined_kernel, kernel, part
 from capsim.engines.compiled.pointers import counters_at, packet_at, port_at, stack_at, sub_at, trace_at
 from capsim.engines.compiled.tables import on_sent, whole
 from capsim.engines.hosts.queue_counts import has_data
 from capsim.engines.state import TRACE_DROPS
 from capsim.records import CORRUPTED, DROPPED, NONE
+
+has_data = part(has_data)
 
 
 @inlined_kernel
