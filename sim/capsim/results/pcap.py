@@ -9,7 +9,8 @@ time stamp          time of the trace, rounded down to a nanosecond
 addresses           host h is 10.x.y.z, its number in 24 bits; MAC address 02:00:0a:x:y:z, of hosts only
 ports               1024 + c mod 64512 at the sender, 5001 + c // 64512 at the receiver, c being the subflow
 sequence numbers    1 + segment · MSS, 32 bits; a SYN has 0
-acknowledgement     1 + next segment expected · MSS, at most 1 + bytes of the flow; of packets with data 1
+acknowledgement     1 + next segment expected · MSS, at most what its subflow has sent, of coded packets 1 + bytes of
+                    the flow; of packets with data 1
 flags               SYN, ACK, ECE (ECN echo); in the IP header ECT(0) and CE
 length              packet bytes and 14 of Ethernet; what headers have beyond 40 bytes (options) stands behind the IP
                     packet, and an IP length above 65535 is 0, as for segments that a NIC divides
@@ -46,6 +47,7 @@ _HEADERS_BYTES = 40  # IP and TCP; or IP, UDP and what stands behind it
 _NETWORK, _LOCAL_MAC = 10 << 24, (0x02, 0x00)
 _FIRST_PORT, _RECEIVER_PORT = 1024, 5001
 _SUBFLOW = "subflow"  # column of the trace
+_SENT_BYTES = "sent_bytes"  # column added to it
 _TCP, _UDP = 6, 17
 _SYN, _ACK, _ECE = 0x02, 0x10, 0x40
 _ECT0, _CE = 2, 3  # RFC 3168, section 5
@@ -115,10 +117,26 @@ def _seen(result: Result, ports: Sequence[str] | None) -> pd.DataFrame:
     at_nic = lines["layer"].isin([layer for layer in lines["layer"].cat.categories if leaves_host(layer)])
     seen = (at_nic & (lines["event"] == "enqueued")) | (~at_nic & (lines["event"] == "arrived"))
     if ports is None:
-        return lines[seen & at_nic]
-    names = result.ports["name"].tolist()
-    chosen = [names[port] for port in ports_like(names, ports, where="ports")]
-    return lines[seen & lines["port"].isin(chosen)]
+        seen &= at_nic
+    else:
+        names = result.ports["name"].tolist()
+        seen &= lines["port"].isin([names[port] for port in ports_like(names, ports, where="ports")])
+    sent_bytes = _sent_bytes(lines, at_nic & (lines["event"] == "enqueued"), result)
+    return lines[seen].assign(**{_SENT_BYTES: sent_bytes[seen]})
+
+
+def _sent_bytes(lines: pd.DataFrame, at_nic: "pd.Series[bool]", result: Result) -> "pd.Series[int]":
+    """Return over lines how many bytes of its stream the subflow has sent until then: where the last segment ends."""
+    sizes = _sizes(result)
+    payload_bytes = lines["packet_bytes"] - sizes["header_bytes"]
+    ends_bytes = lines["segment"] * sizes["mss_bytes"] + payload_bytes
+    return ends_bytes.where(at_nic & (lines["packet"] == "data"), 0).groupby(lines[_SUBFLOW]).cummax()
+
+
+def _sizes(result: Result) -> dict[str, int]:
+    """Return payload and headers of packets with data, among other parameters of the transport."""
+    sizes: dict[str, int] = result.manifest["parameters"]["scheme"]["long"]["transport"]
+    return sizes
 
 
 def _frames(lines: pd.DataFrame, result: Result) -> npt.NDArray[Any]:
@@ -173,10 +191,9 @@ def _address(frames: npt.NDArray[Any], hosts: tuple[Ints, Ints], ports: tuple[In
 
 def _tcp(lines: pd.DataFrame, result: Result, *, back: Bools) -> tuple[npt.NDArray[Any], Ints]:
     """Return the TCP headers behind the ports, and the bytes of payload."""
-    packet, sizes = lines["packet"], result.manifest["parameters"]["scheme"]["long"]["transport"]
+    packet, sizes = lines["packet"], _sizes(result)
     opens = packet.isin(["syn", "syn-ack"]).to_numpy()
-    flow_bytes = result.flows["flow_bytes"].to_numpy()[lines["flow"].to_numpy()]
-    acked = np.minimum(lines["ack"].to_numpy() * sizes["mss_bytes"], flow_bytes)
+    acked = _acked_bytes(lines, result, mss_bytes=sizes["mss_bytes"])
     is_data = (packet == "data").to_numpy()
     headers = np.zeros(len(lines), _TCP_REST)
     headers["seq"] = np.where(is_data, 1 + lines["segment"].to_numpy() * sizes["mss_bytes"], ~opens) % 2**32
@@ -185,6 +202,16 @@ def _tcp(lines: pd.DataFrame, result: Result, *, back: Bools) -> tuple[npt.NDArr
     echo = np.where(lines["flags"].to_numpy() & ECN_ECHO != 0, _ECE, 0)
     headers["flags"] = np.where(opens, _SYN, 0) | np.where(packet != "syn", _ACK, 0) | echo
     return headers, np.where(is_data, lines["packet_bytes"].to_numpy() - sizes["header_bytes"], 0)
+
+
+def _acked_bytes(lines: pd.DataFrame, result: Result, *, mss_bytes: int) -> Ints:
+    """Return the bytes of its stream that each packet acknowledges: no more than were sent, for a segment may be short.
+
+    Where a whole segment and more is missing from what was sent, it came in coded packets.
+    """
+    flow_bytes = result.flows["flow_bytes"].to_numpy()[lines["flow"].to_numpy()]
+    acked, sent = lines["ack"].to_numpy() * mss_bytes, lines[_SENT_BYTES].to_numpy()
+    return np.asarray(np.minimum(acked, np.where(acked - sent < mss_bytes, sent, flow_bytes)))
 
 
 def _udp(lines: pd.DataFrame, ip_bytes: Ints) -> npt.NDArray[Any]:

@@ -141,6 +141,27 @@ def test_the_first_transmissions_of_a_connection_are_in_order_and_its_retransmis
     assert sorted(expected.values()) == sorted(1 + result.flows["flow_bytes"])
 
 
+@pytest.mark.parametrize("name", ["ecmp", "mptcp", "mmptcp", "dc2mtcp", "repflow", "ndp"])
+def test_nothing_is_acknowledged_that_was_not_sent(name: str, tmp_path: Path) -> None:
+    """RFC 9293, section 3.10.7.4; the last segment of a flow is short, and one of its subflows sends it."""
+    sizes = [(0, 3, 100_001), (1, 4, 70_000), (2, 5, 1461), (3, 0, 30_000)]
+    flows = tuple((src, dst, size, 0.0) for src, dst, size in sizes)
+    result = simulate(SCENARIO.replace(traffic=(Listed(flows=flows),)), scheme=name, engine="reference")
+    assert result.flows["packets_dropped"].sum() + result.ports["packets_trimmed"].sum() > 0
+    sent: dict[tuple[str, str, int, int], int] = {}
+    acked: dict[tuple[str, str, int, int], int] = {}
+    for packet in captured(result, tmp_path)[1]:
+        ip, tcp = packet[IP], packet[TCP]
+        there, back = (ip.src, ip.dst, tcp.sport, tcp.dport), (ip.dst, ip.src, tcp.dport, tcp.sport)
+        payload = ip.len - HEADERS
+        if payload:
+            sent[there] = max(sent.get(there, 1), tcp.seq + payload)
+        else:
+            acked[back] = max(acked.get(back, 1), tcp.ack)
+            assert tcp.ack <= sent.get(back, 1)
+    assert sum(acked.values()) - len(acked) >= sum(size for *_, size in sizes)
+
+
 def test_coded_packets_name_their_unit_in_udp(tmp_path: Path) -> None:
     result = simulate(SCENARIO, scheme="caps")
     _, packets = captured(result, tmp_path)
