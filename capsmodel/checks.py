@@ -101,7 +101,7 @@ def _number_or_array(values: FloatArray) -> FloatOrArray:
 _REAL_KINDS = "biuf"  # booleans, integers, floats: not text, dates or complex numbers, which NumPy would convert
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Return a line of at most some sixty characters for `value`."""
     try:
         return " ".join(shortened(value).split())
@@ -150,7 +150,7 @@ def _real(name: str, value: ArrayLike) -> FloatArray:
             return np.asarray(float(value))
         given = np.asarray(value)
         if given.dtype.kind not in _REAL_KINDS and not (given.dtype == object and all(map(_is_real, given.flat))):
-            raise ParameterError(refusal.format(name, _shown(value)))
+            raise ParameterError(refusal.format(name, shown(value)))
         with np.errstate(over="ignore"):  # of long doubles, to infinity, which the rules refuse
             return given.astype(np.float64)
     except OverflowError:
@@ -158,7 +158,7 @@ def _real(name: str, value: ArrayLike) -> FloatArray:
     except ParameterError:
         raise
     except (TypeError, ValueError):
-        raise ParameterError(refusal.format(name, _shown(value))) from None
+        raise ParameterError(refusal.format(name, shown(value))) from None
 
 
 def probability(name: str, value: ArrayLike, *, one: bool = False) -> FloatArray:
@@ -220,7 +220,7 @@ def choice(name: str, value: object, known: Iterable[str]) -> None:
     """Raise :class:`ParameterError` unless `value` is one of the words `known`."""
     words = tuple(known)
     if not (isinstance(value, str) and value in words):
-        raise ParameterError(f"{name} = {_shown(value)}, but it must be one of {', '.join(words)}")
+        raise ParameterError(f"{name} = {shown(value)}, but it must be one of {', '.join(words)}")
 
 
 def flags(name: str, value: ArrayLike) -> npt.NDArray[np.bool_]:
@@ -230,7 +230,7 @@ def flags(name: str, value: ArrayLike) -> npt.NDArray[np.bool_]:
     except ValueError:  # a list of lists of several lengths
         values = np.asarray(None)
     if values.dtype != np.bool_:
-        raise ParameterError(f"{name} = {_shown(value)}, but it must be True or False")
+        raise ParameterError(f"{name} = {shown(value)}, but it must be True or False")
     return values
 
 
@@ -254,7 +254,7 @@ def generator(rng: Rng, *, name: str = "rng") -> np.random.Generator:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
         rule = "it must be a generator or a seed, a whole number of at least 0"
-        raise ParameterError(f"{name} = {_shown(rng)}, but {rule}") from None
+        raise ParameterError(f"{name} = {shown(rng)}, but {rule}") from None
 
 
 def one_of(first: str, first_value: object, second: str, second_value: object) -> None:

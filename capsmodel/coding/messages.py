@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from capsmodel.checks import (
+    SUM_TOLERANCE,
     FloatArray,
     FloatOrArray,
     closed_form,
@@ -44,6 +45,7 @@ from capsmodel.checks import (
     require,
     whole,
 )
+from capsmodel.coding.paths.delays import time_left_s
 
 MOST_LOSS = 0.9
 """Largest loss for which times are computed; beyond, each packet is sent tens of times."""
@@ -51,9 +53,8 @@ _MOST_BLOCK = 2**9
 _MOST_PACKETS = 2**20
 _MOST_WORK = 2**23
 _NEGLIGIBLE = 1e-18
-_ROUNDING = 1e-12  # of a time typed in decimal: so near before a step it counts as the step
 _TRY = log(2)  # of the log-odds of a loss, in the search for the first at which the code is faster
-_LEAST_LOSS = 1e-9
+_LEAST_LOSS = 1e-9  # at which it is seen whether one block is faster at any loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +233,7 @@ def _loss(name: str, value: ArrayLike, burst: FloatArray) -> FloatArray:
     """Return a loss that goes with the mean run."""
     loss = probability(name, value)
     require(loss <= MOST_LOSS, f"{name} is above {MOST_LOSS}, the largest loss for which times are computed")
-    fits = (burst == 0) | (burst * (1 - loss) >= 1 - _ROUNDING)
+    fits = (burst == 0) | (burst * (1 - loss) >= 1 - SUM_TOLERANCE)
     require(fits, f"burst_packets is below 1/(1 - {name}), the mean run of independent losses: give longer runs")
     return loss
 
@@ -247,8 +248,7 @@ def _for_each(form: Callable[..., float], **arguments: FloatArray) -> FloatOrArr
 
 def _late_at(time_s: float, packet_s: float, repeat_s: float, delay_s: float, **of_message: float) -> float:
     message = _Message(repeat=repeat_s / packet_s, **of_message)
-    come = (time_s - delay_s) / packet_s
-    moment = come - message.all_packets + _ROUNDING * max(come, message.all_packets)
+    moment = float(time_left_s(time_s, delay_s, message.all_packets * packet_s)) / packet_s
     if moment < -message.r:
         return 1.0
     repeats = int(min(moment // message.repeat, 2**53)) if moment >= 0 else -1
@@ -336,7 +336,7 @@ def message_late_prob(
 
     with L_b of k + r packets lost, for the last block before e_B only of those that have left. With k = 1 and r = 0 it
     is :math:`\prod_i (1 - p^{1 + J_i})`. In runs the factors are matrices of the chain, which are multiplied in order
-    of the blocks. A time less than a relative 1e-12 before a step counts as the step; all terms are positive, so
+    of the blocks. A time that is a step but for rounding counts as the step; all terms are positive, so
     small probabilities are exact too.
 
     References
@@ -458,8 +458,9 @@ def _pays_from(k: float, r: float, repeat: float, fallback: float, packets: floa
 
     most = min(MOST_LOSS, r / (k + r), 1 - 1 / burst if burst else 1)
     blocks = ceil(packets / k)
-    spent = max((blocks - 1) * r / repeat, _LEAST_LOSS * packets)  # repetition costs at most N p/(1 - p) times T
-    low, end = log(spent / packets), log(most / (1 - most)) if most else -inf
+    spent = (blocks - 1) * r / repeat if blocks > 1 else _LEAST_LOSS * packets
+    # Repetition costs at most N p/(1 - p) times T, which is what is spent at the odds `low`: half, against rounding.
+    low, end = log(spent / packets / 2), log(most / (1 - most)) if most else -inf
     if low < end and blocks == 1 and saved(low) > 0:
         return 0.0
     while low < end:

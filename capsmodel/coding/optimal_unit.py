@@ -42,7 +42,7 @@ from capsmodel.checks import (
 from capsmodel.coding._unit_search import best_sizes, delay_table, log_tails
 from capsmodel.coding.paths._optimum import least_delay, least_overhead, log_decoded, require_one_point
 from capsmodel.coding.paths.losses import PathLosses, as_losses
-from capsmodel.coding.paths.unit_choice import failure_target
+from capsmodel.coding.paths.unit_choice import failure_target, unit_failure_prob
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective, UnitParameters, mean_of_two
 
 UnitObjective = Literal["with_redundancy_cost", "eq4", "overhead"]
@@ -233,7 +233,9 @@ def optimal_coding_unit(
     }
     if losses is not None or asked:
         given = as_losses(blocking_prob) if losses is None else as_losses(losses)
-        return _over_paths(window_packets, given, objective, failure_prob, setting)
+        if asked or given.equal_loss is None:
+            return _over_paths(window_packets, given, objective, failure_prob, setting)
+        blocking_prob = given.equal_loss
     setting |= {"blocking_prob": blocking_prob, "objective": objective}
     parameters = UnitParameters.checked(window_packets, **setting)
     prob = parameters.blocking_prob
@@ -274,7 +276,7 @@ def _over_paths(
         best = least_delay(parameters, losses, near=_NEAR)
     window = max(1, int(parameters.window_packets))
     log_decode_prob, log_uncoded = (
-        log_decoded(np.asarray(p)) for p in (best.failure_prob, losses.failure_table(window, 0)[window, 0])
+        log_decoded(np.asarray(p)) for p in (best.failure_prob, unit_failure_prob(window, r=0, losses=losses))
     )
     delay_s = parameters.delay_s(float(best.k), r=np.asarray(float(best.r)), log_decode_prob=log_decode_prob)
     uncoded_s = mean_of_two(log_uncoded, parameters.rtt_short_s, parameters.rtt_long_s)

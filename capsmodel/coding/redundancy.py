@@ -11,7 +11,6 @@ share of repair packets   eta       :func:`traffic_overhead`    1        caps Eq
 How likely a packet is *blocked* (``docs/glossary.md``) is estimated by :mod:`capsmodel.coding.blocking`.
 """
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
 from typing import Any, overload
@@ -35,24 +34,7 @@ from capsmodel.checks import (
 )
 from capsmodel.coding._unit_search import MOST_REPAIR, TOO_MANY_REPAIR, ceiling_rule, log_tails
 from capsmodel.coding.paths.losses import PathLosses, as_losses
-from capsmodel.coding.paths.unit_choice import TOLERANCE, failure_target, repair_of_sizes, require_reached
-
-
-def least_repair(enough: Callable[[FloatArray], npt.NDArray[np.bool_]], *, guess: FloatArray) -> FloatArray:
-    """Return the least whole r >= 0 that is `enough`, where every larger one is; doubled from `guess`, then halved."""
-    # `low` is not enough (-1: nothing is known), `high` is; the interval between them shrinks to nothing.
-    low, high = np.full(guess.shape, -1.0), guess
-    require(high < MOST_REPAIR, TOO_MANY_REPAIR)
-    short = ~enough(high)
-    while np.any(short):
-        low, high = np.where(short, high, low), np.where(short, 2 * high + 1, high)
-        require(high < MOST_REPAIR, TOO_MANY_REPAIR)
-        short = ~enough(high)
-    while np.any(high - low > 1):
-        middle = np.maximum(np.floor((low + high) / 2), 0)
-        reached = enough(middle)
-        low, high = np.where(reached | (high - low <= 1), low, middle), np.where(reached, middle, high)
-    return high
+from capsmodel.coding.paths.unit_choice import TOLERANCE, failure_target, least_repair, repair_of_sizes
 
 
 def _exact_ceiling(k: float, p: Fraction) -> int:
@@ -229,13 +211,12 @@ def repair_packets_for(
 
 
 def _over_paths(k: FloatArray, losses: PathLosses, failure_prob: ArrayLike) -> IntArray:
-    """Return the fewest repair packets of each k from one table."""
+    """Return the fewest repair packets of each k, which are found together."""
     limit = failure_target(failure_prob)
     if k.size == 0:
         return np.zeros(k.shape, np.int64)
     most, least = int(np.max(k)), int(np.min(k))
-    sizes = repair_of_sizes(losses, failure_prob=limit, max_k=most, least_k=least)
-    require_reached(sizes, most, losses=losses, failure_prob=limit)
+    sizes = repair_of_sizes(losses, failure_prob=limit, max_k=most, least_k=least, needed_k=most)
     return np.asarray(sizes.r[k.astype(np.int64) - least])
 
 

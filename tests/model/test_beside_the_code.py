@@ -20,6 +20,7 @@ from capsmodel import (
     hybrid_failure_prob,
     least_interleave,
     mean_retransmissions,
+    measured_failure_prob,
     predictive_failure_prob,
     predictive_repair_packets,
     repair_packets_hybrid,
@@ -102,6 +103,21 @@ def test_sendings_fill_the_time_that_is_left():
     assert found == [0, 1, 1, 2, 3]
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e-9, 1.0])
+def test_a_sending_that_fits_exactly_fits(unit):
+    """Whole microseconds and nanoseconds; one less is one sending less."""
+    rng = np.random.default_rng(1)
+    for _ in range(2000):
+        packets, packet, delay, again, rounds = rng.integers([1, 1, 0, 1, 0], [90, 2000, 999, 9999, 9]).tolist()
+        time = packets * packet + delay + rounds * again
+        common = {"packets": packets, "packet_s": packet * unit, "delay_s": delay * unit, "retransmit_s": again * unit}
+        assert sendings_within(time * unit, **common) == rounds + 1, common
+        if time > 1:
+            assert sendings_within((time - 1) * unit, **common) == max(
+                0, 1 + (time - 1 - packets * packet - delay) // again
+            )
+
+
 @pytest.mark.parametrize(("k", "r", "p"), [(64, 7, 0.01175), (1, 0, 0.3), (5, 0, 1e-9), (20, 10, 0.1), (10, 40, 0.7)])
 def test_elasticity_is_the_derivative(k, r, p):
     with mp.workdps(40):
@@ -147,6 +163,46 @@ def test_what_is_lost_in_spite_of_the_code_by_listing(k, r):
     assert residual_loss_prob(k, r=r, losses=IN_TURN) == pytest.approx(float(exact), rel=1e-12)
 
 
+@pytest.mark.parametrize(("k", "r", "sendings"), [(4, 0, 3), (5, 2, 2), (6, 1, 4)])
+def test_the_worst_first_path_is_one_of_them(k, r, sendings):
+    """Not the largest tail of each number of losses: no path has all of these."""
+    forms = [
+        lambda losses: residual_loss_prob(k, r=r, losses=losses),
+        lambda losses: hybrid_failure_prob(k, r=r, losses=losses, sendings=sendings),
+        lambda losses: sent_per_source_packet(k, r=r, losses=losses, sendings=sendings),
+        lambda losses: mean_retransmissions(k, r=r, losses=losses),
+        lambda losses: unit_failure_prob(k, r=r, losses=losses, code="rlnc"),
+        lambda losses: measured_failure_prob(k, r=r, losses=losses, undecoded_prob=0.5 ** np.arange(1, r + 2)),
+    ]
+    for form in forms:
+        each = [form(replace(IN_TURN, first_path=first)) for first in range(3)]
+        assert form(replace(IN_TURN, first_path="worst")) == max(each) > np.mean(each)
+
+
+def test_what_the_worst_first_path_loses_in_spite_of_the_code():
+    losses = PathLosses([0.001] * 3 + [0.3, 0.1], spread="in-turn", first_path="worst")
+    assert residual_loss_prob(8, r=1, losses=losses) == pytest.approx(0.0470, abs=5e-5)
+    assert residual_loss_prob(8, r=1, losses=replace(losses, first_path="any")) == pytest.approx(0.0344, abs=5e-5)
+
+
+@pytest.mark.parametrize("sent", [1, 10**3, 10**6, 10**9, 10**12])
+def test_where_all_counted_packets_were_lost_a_unit_nearly_surely_fails(sent):
+    found = predictive_failure_prob(10, r=0, lost=sent, sent=sent)
+    with mp.workdps(40):
+        a, b = mpf(sent) + 0.5, mpf(0.5)
+        none = mp.fprod((b + i) / (a + b + i) for i in range(10))
+    assert found == pytest.approx(float(1 - none), rel=1e-14)
+    assert found <= 1
+
+
+@pytest.mark.parametrize("p", [0.0, 1e-9, 0.5, 1 - 1e-9, 1 - 1e-15])
+def test_packets_sent_for_each_source_packet_near_certain_loss(p):
+    """Of k = 1 and r = 0 it is the sum of p^j, j < J."""
+    exact = sum(mpf(p) ** j for j in range(7))
+    assert sent_per_source_packet(1, r=0, losses=p, sendings=7) == pytest.approx(float(exact), rel=1e-14)
+    assert sent_per_source_packet(1, r=0, losses=p, sendings=1) == 1
+
+
 @given(st.integers(1, 40), st.integers(0, 12), probs)
 def test_of_equal_packets_one_is_lost_with_r_others(k, r, p):
     others = decode_failure_prob(k, r=r - 1, blocking_prob=p) if r else 1.0
@@ -160,9 +216,17 @@ def test_the_least_depth_and_one_less():
     assert fails[0] <= 1e-4 < fails[1]
 
 
+def test_no_depth_is_needed_where_a_unit_keeps_the_promise_in_runs_alone():
+    """More losses than repair packets in the mean: runs spare whole units, which independent losses do not."""
+    losses = PathLosses(0.3, burst_packets=50)
+    assert unit_failure_prob(10, r=1, losses=losses) < 0.5 < unit_failure_prob(10, r=1, losses=0.3)
+    assert least_interleave(10, r=1, losses=losses, failure_prob=0.5) == 1
+
+
 @given(st.integers(1, 30), st.integers(0, 10), probs)
 def test_random_linear_packets_may_lack_rank(k, r, p):
-    found = unit_failure_prob(k, r=r, losses=p, code="rlnc")
+    """By the table of losses, as a deadline that no packet misses asks for, and by the binomial law."""
+    found = unit_failure_prob(k, r=r, losses=PathLosses(p, deadline_s=1.0, packet_s=1e-9), code="rlnc")
     assert found == pytest.approx(decode_failure_prob_rlnc(k, r=r, blocking_prob=p), rel=1e-11)
 
 

@@ -101,8 +101,8 @@ def functions(module):
 # Steps of other functions: their arguments were checked before.
 INNER = {
     "least_repair", "uncoded_delay_s", "ordered_rtts", "checked_window", "euler_inversion",
-    "compound_poisson_pmf", "common_step", "invert_tail", "as_losses", "repair_of_sizes", "require_reached",
-    "failure_target", "mean_of_two", "without_full_rank",
+    "compound_poisson_pmf", "common_step", "invert_tail", "as_losses", "repair_of_sizes",
+    "failure_target", "mean_of_two", "without_full_rank", "with_code", "time_left_s", "check_delay",
 }  # fmt: skip
 FORMS = {f"{form.__module__}.{form.__name__}": form for form in closed_forms() if form.__name__ not in INNER}
 

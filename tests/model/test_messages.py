@@ -101,6 +101,22 @@ def test_one_block_fails_as_a_unit_beside_retransmission(burst):
     assert message_late_prob(times, packets=k, **common) == pytest.approx(exact, rel=1e-11)
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e-9])
+def test_a_message_that_comes_exactly_at_a_time_has_come(unit):
+    """Whole microseconds and nanoseconds, behind a delay of up to a second; one less is one repetition less."""
+    rng = np.random.default_rng(2)
+    for delay in (0, 77, 10**9):
+        packets, packet, again, rounds = rng.integers([1, 1, 3000, 1], [90, 3000, 9999, 5], size=(60, 4)).T
+        exact = packets * packet + delay + rounds * again
+        common = {"packet_s": packet * unit, "repeat_s": again * unit, "delay_s": delay * unit, "packets": packets}
+        late, before = (message_late_prob(time * unit, loss_prob=0.1, **common) for time in (exact, exact - 1))
+        # The last packet was sent rounds + 1 times, those before it that or more often.
+        behind = [np.arange(n) * tau // again for n, tau, again in zip(packets, packet, again, strict=True)]
+        law = [1 - np.prod(1 - 0.1 ** (1.0 + j + more)) for j, more in zip(rounds, behind, strict=True)]
+        assert late == pytest.approx(law, rel=1e-9)
+        assert np.all(late < before)
+
+
 def test_runs_as_long_as_those_of_independent_losses_change_nothing():
     common = {"loss_prob": [0.0, 1e-5, 0.2], "packet_s": 1e-6, "repeat_s": [[2e-5], [1e-3]], "k": 8, "r": 2}
     runs = mean_message_s(300, burst_packets=[1.0, 1 / (1 - 1e-5), 1.25], **common)
@@ -120,6 +136,19 @@ def test_coding_pays_from_the_first_loss_at_which_it_is_faster(burst, repeat_s):
     assert np.all(alone[:60] < coded[:60])
     assert alone[60] == pytest.approx(coded[60], rel=1e-9)
     assert alone[61] > coded[61]
+
+
+@pytest.mark.parametrize("ratio", [1e8, 1e9, 1e12, 1e30, 1e200])
+@pytest.mark.parametrize(("packets", "burst"), [(20, None), (1000, None), (20, 3.0)])
+def test_where_a_repetition_takes_very_long_coding_pays_early(ratio, packets, burst):
+    common = {"packet_s": 1e-5, "repeat_s": ratio * 1e-5, "burst_packets": burst}
+    least = coding_pays_from(packets, k=10, r=3, **common)
+    alone, coded = (
+        mean_message_s(packets, loss_prob=least * np.array([0.99, 1.01]), k=k, r=r, **common)
+        for k, r in ((1, 0), (10, 3))
+    )
+    assert alone[0] < coded[0]
+    assert alone[1] > coded[1]
 
 
 def test_where_coding_never_or_always_pays():

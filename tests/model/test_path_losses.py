@@ -171,6 +171,18 @@ def test_paths_in_turn_by_listing_all_losses(name, first_path):
         agrees(table, [mean_law((share, law) for law in laws) for laws in zip(*each, strict=True)])
 
 
+@pytest.mark.parametrize("burst", [None, Fraction(5)])
+def test_weighted_turns_of_equal_paths_differ_by_which_path_comes_again(burst):
+    """Turns a b a c of equal paths: from a the third packet is on the first one's path, from b it is not."""
+    law = [lambda at: path_law(at, loss=LOSS[0], burst=burst)] * 3
+    losses = PathLosses([0.1] * 3, spread="in-turn", weight=[2, 1, 1], burst_packets=burst and float(burst))
+    assert losses.turns.tolist() == [0, 1, 2, 0]
+    agrees(losses.failure_table(5, 3), [
+        mean_law((Fraction(1, 4), in_turn(n, law, [0, 1, 2, 0], start)) for start in range(4)) for n in range(6)
+    ])  # fmt: skip
+    assert burst is None or losses.failure_table(3, 0)[3, 0] == pytest.approx(0.2395, abs=5e-5)
+
+
 @pytest.mark.parametrize("name", ["independent", "runs", "down"])
 def test_weighted_turns_by_listing_all_losses(name):
     """Smooth weighted round robin of 3, 1, 1 is a b a c a; any of its five turns may come first."""
@@ -313,6 +325,23 @@ def test_fixed_delays_are_the_same_for_a_path_and_a_packet(paths, deadline):
     np.testing.assert_allclose(*(losses.failure_table(12, 4) for losses in both), rtol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e-9])
+@pytest.mark.parametrize("per", ["path", "packet"])
+def test_packets_that_end_exactly_at_the_deadline_are_in_time(unit, per):
+    """In whole microseconds and nanoseconds, of which few are whole in float64; one unit less is too late."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        n, packet, delay, decode = rng.integers([1, 1, 0, 0], [90, 2000, 90_000, 3000]).tolist()
+        common = {"delay": PathDelay(delay * unit), "packet_s": packet * unit, "codec_s": decode * unit}
+        for time in (n * packet + delay + decode, n * packet + delay + decode - 1):
+            if time - decode < packet + delay:
+                continue
+            losses = PathLosses([0.0], spread="in-turn", deadline_s=time * unit, delay_per=per, **common)
+            late = (time - decode - delay) // packet < n
+            assert losses.failure_table(n, 0)[n, 0] == late, (n, packet, delay, decode)
+            assert losses.draw(n, 1, 1).all() != late
+
+
 @settings(max_examples=30)
 @given(
     path_probs,
@@ -329,6 +358,36 @@ def test_failure_falls_with_r_and_rises_with_k(paths, spread, kind, first_path):
         assert np.all(np.diff(fails) <= 1e-12 * fails[:-1])
         assert np.all(before <= fails * slack)
         before = fails
+
+
+@pytest.mark.parametrize(("spread", "down"), [("random", 0), ("random", 2), ("in-turn", 0)])
+def test_packets_that_are_lost_alike_have_one_loss(spread, down):
+    losses = PathLosses([0.1] * 5, spread=spread, down_paths=down)
+    assert losses.equal_loss == pytest.approx(1 - 0.9 * (1 - down / 5), rel=1e-14)
+    assert PathLosses([0.1, 0.3], weight=[3, 1]).equal_loss == pytest.approx(0.15, rel=1e-14)
+    for unlike in (
+        PathLosses([0.1, 0.3], spread="in-turn"),
+        PathLosses([0.1] * 5, spread=spread, deadline_s=1.0, packet_s=1e-3),
+        replace(losses, spread="in-turn", down_paths=1),
+        PathLosses([0.1, 0.1], burst_packets=3.0),
+        PathLosses([0.1, 0.1], down_prob=0.1),
+        PathLosses(1.0),
+    ):
+        assert unlike.equal_loss is None
+
+
+def test_the_work_over_many_paths_is_told_before_it_is_done():
+    """Of 60,000 unequal paths each may come first."""
+    many = np.linspace(0.01, 0.05, 60_000)
+    with pytest.raises(ParameterError, match=r"minutes over these 60000 paths, too long: .* one first path"):
+        PathLosses(many, spread="in-turn", burst_packets=3.0).failure_table(80, 12)
+    table = PathLosses(many, spread="in-turn", burst_packets=3.0, first_path=7).failure_table(80, 12)
+    assert 0 < table[80, 12] < 1e-6
+    blocked = PathLosses([0.0] * 2**16, spread="in-turn", down_paths=2**15).failure_table(20, 20)
+    for n in (1, 20):
+        law = stats.hypergeom(2**16, 2**15, n)
+        exact = [np.sum(law.pmf(np.arange(r + 1, n + 1))) for r in range(21)]
+        np.testing.assert_allclose(blocked[n], exact, rtol=1e-10, atol=1e-300)
 
 
 def test_numpy_and_machine_code_give_the_same(monkeypatch):
@@ -374,12 +433,15 @@ def test_the_mean_loss_counts_paths_by_weight_and_those_that_are_down():
         (lambda: PathLosses([0.1]).failure_table(10**6, 3), "too large a table"),
         (lambda: PathLosses([0.1]).failure_table(10, 2**15 + 1), "repair packets"),
         (lambda: PathLosses([0.1, 0.2], spread="in-turn", first_path="worst").draw(3, 1, 1), "depends on r"),
-        (lambda: PathLosses([0.1], delay=5), "delay = 5, but it must tell"),
+        (lambda: PathLosses([0.1], delay=5), "delay = 5, but it must have a survival"),
         (lambda: PathLosses([0.1, 0.1], delay=[PathDelay(1)] * 3), "delay has 3 entries"),
         (lambda: PathLosses("0.1"), "must be a number"),
         (lambda: PathLosses([[0.1]]), "give one number for each path"),
         (lambda: PathLosses([0.1], spread="both"), "spread = 'both'"),
         (lambda: PathLosses([0.1], down_prob=2), "down_prob = 2"),
+        (lambda: PathLosses([0.1], down_prob=None), "down_prob = None"),
+        (lambda: PathLosses([0.1], weight=None), "weight = None"),
+        (lambda: PathDelay(1.0, queue=float("nan")), "queue = nan, but it must have a survival"),
     ],
 )  # fmt: skip
 def test_refusals(call, text):

@@ -153,7 +153,7 @@ def test_the_best_unit_over_unequal_paths_is_found_by_trying():
 def test_a_measured_code_without_failures_is_one_that_any_k_packets_decode(losses):
     for k, r in ((1, 0), (5, 3), (12, 9)):
         found = measured_failure_prob(k, r=r, losses=losses, undecoded_prob=np.zeros(r + 1))
-        assert found == unit_failure_prob(k, r=r, losses=losses)
+        assert found == pytest.approx(unit_failure_prob(k, r=r, losses=losses), rel=1e-14)
         assert measured_failure_prob(k, r=r, losses=losses, undecoded_prob=np.ones(r + 1)) == pytest.approx(
             1, rel=1e-12
         )
@@ -184,6 +184,51 @@ def test_caps_own_paths_in_turn_never_fail():
     assert at_random.delay_s == pytest.approx(window_delay_s(28, r=15, **window, **FABRIC), rel=1e-12)
     times = {name: FABRIC[name] for name in ("rtt_short_s", "rtt_long_s")}
     assert at_random.uncoded_delay_s == pytest.approx(uncoded_window_delay_s(64, blocking_prob=0.2, **times), rel=1e-12)
+
+
+def test_a_window_of_a_hundred_thousand_packets_needs_no_table():
+    """The corners and the best unit of one binomial law; 1166 repair packets are those of its inverse."""
+    assert repair_packets_for(10**5, losses=0.01, failure_prob=1e-6) == 1166
+    corners = unit_corners(0.01, failure_prob=1e-6, max_k=10**5)
+    for k, r in zip(corners.k.tolist()[:-1:97], corners.r.tolist()[:-1:97], strict=True):
+        fails = decode_failure_prob([k, k + 1], r=r, blocking_prob=0.01)
+        assert fails[0] <= 1e-6 * (1 + 2e-12) < fails[1]
+    losses = PathLosses([0.01, 0.011])
+    ways = ({"losses": losses}, {"blocking_prob": losses.mean_loss})
+    for form in ({"objective": "overhead", "failure_prob": 1e-6}, FABRIC):
+        over_paths, plain = (optimal_coding_unit(1e5, **form, **way) for way in ways)
+        assert (over_paths.k, over_paths.r, over_paths.failure_prob) == (plain.k, plain.r, plain.failure_prob)
+        fails = decode_failure_prob(plain.k, r=plain.r, blocking_prob=losses.mean_loss)
+        assert plain.failure_prob == pytest.approx(fails, rel=1e-12)
+
+
+@pytest.mark.parametrize("code", ["rs", "rlnc"])
+@settings(max_examples=10)
+@given(st.integers(1, 40), st.floats(1e-4, 0.5), st.sampled_from([1e-2, 1e-6]))
+def test_corners_of_a_binomial_law_are_those_of_its_table(code, max_k, p, failure_prob):
+    """A deadline that no packet misses asks for the table."""
+    common = {"failure_prob": failure_prob, "max_k": max_k, "code": code}
+    plain = unit_corners(p, **common)
+    table = unit_corners(PathLosses(p, deadline_s=1.0, packet_s=1e-9), **common)
+    assert (plain.r.tolist(), plain.k.tolist()) == (table.r.tolist(), table.k.tolist())
+    assert plain.failure_prob == pytest.approx(table.failure_prob, rel=1e-11)
+
+
+def test_packets_up_to_the_deadline_are_all_of_use():
+    """One packet a second for 40 s, each lost with 0.6: r = 35 of 40 still helps, and no 41st."""
+    losses = PathLosses(0.6, deadline_s=40, packet_s=1)
+    table = losses.failure_table(60, 55)
+    r = repair_packets_for(5, losses=losses, failure_prob=table[40, 35] * (1 + 1e-9))
+    assert r == 35
+    with pytest.raises(ParameterError, match="misses the deadline"):
+        repair_packets_for(5, losses=losses, failure_prob=table[40, 35] * (1 - 1e-9))
+
+
+def test_corners_are_limited_where_a_larger_unit_would_do():
+    assert unit_corners(0.01, failure_prob=1e-6, max_k=64).limited
+    late = PathLosses(0.01, deadline_s=30, packet_s=1)
+    assert not unit_corners(late, failure_prob=1e-6, max_k=64).limited
+    assert unit_corners(late, failure_prob=1e-6, max_k=20).limited
 
 
 def test_least_overhead_is_a_corner_and_needs_no_times():
@@ -221,7 +266,7 @@ MAY_BE_DOWN, IN_TIME = PathLosses([0, 0], down_prob=0.1), PathLosses(0.1, deadli
         (lambda: optimal_coding_unit(9, losses=EQUAL, objective="overhead"), "failure_prob goes with"),
         (lambda: optimal_coding_unit(9, losses=EQUAL), "rtt_short_s"),
         (lambda: optimal_coding_unit(9, **TWO, **FABRIC), "blocking_prob and losses: the one"),
-        (lambda: optimal_coding_unit([9, 8], losses=EQUAL, **FABRIC), "one point at a time"),
+        (lambda: optimal_coding_unit([9, 8], losses=MAY_BE_DOWN, **FABRIC), "one point at a time"),
     ],
 )
 def test_refusals(call, text):

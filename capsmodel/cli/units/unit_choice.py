@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from cyclopts import Group, Parameter
 
 from capsmodel.checks import ParameterError, require
@@ -26,7 +27,6 @@ from capsmodel.coding.paths.unit_choice import (
     Code,
     UnitCorners,
     repair_of_sizes,
-    require_reached,
     unit_corners,
     unit_failure_prob,
 )
@@ -226,9 +226,8 @@ _ONE = (
 def _print_one(asked: Question, output: Output) -> None:
     k = asked.wish.k or 1
     sizes = repair_of_sizes(asked.losses, failure_prob=asked.failure_prob, max_k=k, least_k=k, code=asked.code)
-    require_reached(sizes, k, losses=asked.losses, failure_prob=asked.failure_prob)
     r = int(sizes.r[0])
-    mean, worst = float(sizes.mean[k + r, r]), float(sizes.worst[k + r, r])
+    mean, worst = (float(fails[0]) for fails in sizes.fails(np.array([k])))
     plain = asked.losses.packets_are_independent and asked.wish.code == "rs"
     loss = asked.losses.mean_loss
     row = {

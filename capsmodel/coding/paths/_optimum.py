@@ -12,7 +12,7 @@ import numpy as np
 from capsmodel.checks import FloatArray, IntArray, require
 from capsmodel.coding._unit_search import ceiling_rule
 from capsmodel.coding.paths.losses import PathLosses
-from capsmodel.coding.paths.unit_choice import repair_of_sizes, require_reached
+from capsmodel.coding.paths.unit_choice import repair_of_sizes
 from capsmodel.coding.unit_parameters import UnitParameters
 
 
@@ -26,12 +26,11 @@ class BestUnit(NamedTuple):
     failure_prob: float
 
 
-def _best(value: FloatArray, r: IntArray, near: float, table: FloatArray) -> BestUnit:
-    """Return the unit of least value, of those of k = 1, 2, ... packets."""
+def _best(value: FloatArray, r: IntArray, near: float) -> tuple[int, int, int, int]:
+    """Return the unit of least value, of those of k = 1, 2, ... packets, and the sizes near it."""
     at = int(value.argmin())
     close = np.flatnonzero(value <= (1 + near) * value[at]) + 1
-    k, repair = at + 1, int(r[at])
-    return BestUnit(k, repair, int(close[0]), int(close[-1]), float(table[k + repair, repair]))
+    return at + 1, int(r[at]), int(close[0]), int(close[-1])
 
 
 def log_decoded(failure: FloatArray) -> FloatArray:
@@ -47,7 +46,9 @@ def least_delay(parameters: UnitParameters, losses: PathLosses, *, near: float) 
         r = ceiling_rule(k, np.asarray(losses.mean_loss)).astype(np.int64)
         table = losses.failure_table(len(k) + int(r.max()), int(r.max()))
         failure = table[k.astype(np.int64) + r, r]
-        return _best(parameters.delay_s(k, r=r.astype(float), log_decode_prob=log_decoded(failure)), r, near, table)
+        delays = parameters.delay_s(k, r=r.astype(float), log_decode_prob=log_decoded(failure))
+        best = _best(delays, r, near)
+        return BestUnit(*best, float(failure[best[0] - 1]))
     width = 8 + round(2 * len(k) * losses.mean_loss)
     while True:
         table = losses.failure_table(len(k) + width, width)
@@ -58,17 +59,18 @@ def least_delay(parameters: UnitParameters, losses: PathLosses, *, near: float) 
         r, least = delays.argmin(axis=1), delays.min(axis=1)
         worth = np.max((least - parameters.rtt_short_s) / (parameters.units(k) * parameters.packet_s))
         if worth <= width:
-            return _best(least, r, near, table)
+            best = _best(least, r, near)
+            return BestUnit(*best, float(failure[best[0] - 1, best[1]]))
         width = int(min(2 * width, np.ceil(worth)))
 
 
 def least_overhead(losses: PathLosses, *, failure_prob: float, max_k: int, near: float) -> BestUnit:
     """Return the unit with the least share of repair packets that fails with at most `failure_prob`."""
     sizes = repair_of_sizes(losses, failure_prob=failure_prob, max_k=max_k)
-    require_reached(sizes, 1, losses=losses, failure_prob=failure_prob)
     share = sizes.r / (np.arange(1, len(sizes.r) + 1) + sizes.r)
-    table = sizes.worst if losses.first_path == "worst" else sizes.mean
-    return _best(share, sizes.r, near, table)
+    best = _best(share, sizes.r, near)
+    mean, worst = sizes.fails(np.array([best[0]]))
+    return BestUnit(*best, float((worst if losses.first_path == "worst" else mean)[0]))
 
 
 def require_one_point(parameters: UnitParameters) -> None:

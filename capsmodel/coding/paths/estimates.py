@@ -83,7 +83,7 @@ def _predictive_law(n: int, lost: float, sent: float) -> FloatArray:
     """Return the beta-binomial law of losses among n packets, by ratios of positive terms."""
     a, b = lost + 0.5, sent - lost + 0.5
     i = np.arange(n)
-    log_none = np.sum(np.log1p(-a / (a + b + i)))
+    log_none = np.sum(np.log((b + i) / (a + b + i)))
     ratios = (n - i) * (a + i) / ((i + 1) * (b + n - 1 - i))
     return np.asarray(np.exp(log_none + np.concatenate([[0.0], np.cumsum(np.log(ratios))])))
 
@@ -132,7 +132,7 @@ def predictive_failure_prob(k: float, *, r: float, lost: float, sent: float) -> 
     """
     k, r = one_number(whole, "k", k, minimum=1), one_number(whole, "r", r)
     require(k + r <= MOST_PACKETS, f"a unit of {k + r:g} packets, but at most {MOST_PACKETS} are computed")
-    return float(np.sum(_predictive_law(int(k + r), *_counted(lost, sent))[int(r) + 1 :][::-1]))
+    return min(1.0, float(np.sum(_predictive_law(int(k + r), *_counted(lost, sent))[int(r) + 1 :][::-1])))
 
 
 @closed_form
@@ -203,7 +203,7 @@ def residual_loss_prob(k: float, *, r: float, losses: PathLosses | float) -> flo
     -----
     Of a systematic code that gives nothing back when more than r packets are lost:
     :math:`E[\text{source packets lost};\,L_n > r]/k`; for equal losses p P(Bin(n - 1, p) >= r). The source packets are
-    sent first.
+    sent first. With ``first_path="worst"`` it is the largest share of one first path.
 
     References
     ----------
@@ -218,9 +218,11 @@ def residual_loss_prob(k: float, *, r: float, losses: PathLosses | float) -> flo
     k, r = int(one_number(whole, "k", k, minimum=1)), int(one_number(whole, "r", r))
     require(k + r <= MOST_PACKETS, f"a unit of {k + r} packets, but at most {MOST_PACKETS} are computed")
     require(given.packets_are_independent, "what is left of runs of losses, or of paths that are down, is not computed")
-    return float(
-        sum(share * _source_lost(given.packet_losses(start, k + r), k, r) for start, share in given.starts(k + r))
-    )
+    starts, late = given.starts(k + r), given.late_probs(k + r)
+    of_start = [_source_lost(given.packet_losses(start, late), k, r) for start, _ in starts]
+    if given.first_path == "worst":
+        return max(of_start)
+    return float(sum(share * lost for (_, share), lost in zip(starts, of_start, strict=True)))
 
 
 def _source_lost(lost: FloatArray, k: int, r: int) -> float:
@@ -257,7 +259,8 @@ def least_interleave(k: float, *, r: float, losses: PathLosses, failure_prob: fl
     Raises
     ------
     ParameterError
-        If an argument leaves its range, or independent losses, which is what depth leads to, fail more often.
+        If an argument leaves its range, or a unit fails more often both without depth and with independent losses,
+        which is what depth leads to.
 
     Notes
     -----
@@ -281,13 +284,15 @@ def least_interleave(k: float, *, r: float, losses: PathLosses, failure_prob: fl
     def fails(depth: int) -> float:
         return float(unit_failure_prob(k, r=r, losses=replace(losses, interleave=depth)))
 
+    if fails(1) <= limit:
+        return 1
     most = 2**20
     left = fails(most)
     found = f"with independent losses the unit still fails with {left:.3g}"
     require(
         left <= limit, f"failure_prob = {failure_prob:g} is out of reach of interleaving: {found}; add repair packets"
     )
-    low, high = 0, 1
+    low, high = 1, 2
     while fails(high) > limit:
         low, high = high, 2 * high
     while high - low > 1:

@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import comb, inf, log1p
+from math import inf, log1p
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -47,7 +47,7 @@ from capsmodel.checks import (
     whole,
 )
 from capsmodel.coding.paths._loss_table import MOST_AT_RANDOM, at_random, in_turn, independent, path_counts, run
-from capsmodel.coding.paths.delays import Delay
+from capsmodel.coding.paths.delays import Delay, check_delay, time_left_s
 
 Spread = Literal["random", "in-turn"]
 FirstPath = Literal["any", "worst"] | int
@@ -56,7 +56,9 @@ MOST_REPAIR = 2**15
 """Most repair packets of a unit that a table has; codes of two-byte symbols end at 2^16 packets."""
 MOST_PACKETS = 2**17
 _MOST_CELLS = 2**24  # 128 MB
-_MOST_STEPS = 2**33  # half a minute
+_MOST_STEPS = 2**33  # of a few ns each: half a minute
+_STEPS_OF_START, _STEPS_OF_PATH, _STEPS_OF_TURN = 2.0**14, 2.0**15, 2.0**6  # what Python takes besides the tables
+_OPTIONAL = ("burst_packets", "burst_s")
 _TOLERANCE = 1e-12  # of a run of losses typed in decimal, 1/(1 - loss)
 _MOST_TURNS = 2**16  # of weighted paths, before they repeat
 
@@ -222,7 +224,16 @@ class PathLosses:
         """Whether losses come in runs."""
         return self.burst_packets is not None or self.burst_s is not None
 
-    @property
+    @cached_property
+    def equal_loss(self) -> float | None:
+        """The loss of every packet where all are lost alike and independently, so that caps Eq. 2 holds; else None."""
+        equal = len(set(self.paths)) == 1
+        alike = self.deadline_s is None and (self.spread == "random" or equal)
+        if not (alike and self.packets_are_independent) or self.mean_loss == 1:
+            return None
+        return float(self._besides_down(self.paths[0].loss)) if equal else self.mean_loss
+
+    @cached_property
     def packets_are_independent(self) -> bool:
         """Whether the packets of a unit are lost independently, once their paths are known."""
         shared = self.deadline_s is not None and self.delay_per == "path" and any(path.delay for path in self.paths)
@@ -233,8 +244,8 @@ class PathLosses:
         given = self.delay if isinstance(self.delay, Sequence) else [self.delay]
         require(len(given) in (1, count), f"delay has {len(given)} entries, but there are {count} paths")
         for delay in given:
-            known = delay is None or (hasattr(delay, "survival") and hasattr(delay, "sample"))
-            require(known, f"delay = {delay!r:.40}, but it must tell its survival and sample, as PathDelay does")
+            if delay is not None:
+                check_delay("delay", delay)
         return [*given] * (count // len(given))
 
     def _check_weights(self) -> None:
@@ -272,7 +283,7 @@ class PathLosses:
             return
         require(self.packet_s is not None, "a deadline needs packet_s, the time to send a packet")
         require(
-            bool(np.any(self._late(1) < 1)),
+            bool(np.any(self.late_probs(1) < 1)),
             f"deadline_s = {self.deadline_s:g}, but sending one packet, the least delay of a path and decoding take "
             "longer: give a later one",
         )
@@ -319,15 +330,26 @@ class PathLosses:
             If an argument leaves its range, the table is too much work, or runs of losses meet random paths in units
             of more than 256 packets.
         """
-        mean, worst = self.mean_and_worst(most_packets, most_repair)
+        return self.over_first_paths(most_packets, most_repair, lambda table: table)
+
+    def over_first_paths(
+        self, most_packets: int, most_repair: int, of: Callable[[FloatArray], FloatArray]
+    ) -> FloatArray:
+        """Return what `of` makes of the table of one first path: its mean over them, or its largest for the worst."""
+        mean, worst = self.mean_and_worst(most_packets, most_repair, of=of)
         return worst if self.first_path == "worst" else mean
 
     def mean_and_worst(
-        self, most_packets: int, most_repair: int, *, least_packets: int = 1
+        self,
+        most_packets: int,
+        most_repair: int,
+        *,
+        least_packets: int = 1,
+        of: Callable[[FloatArray], FloatArray] = np.asarray,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return two tables as of :meth:`failure_table`: the mean over first paths, and the largest of each entry.
+        """Return the mean over first paths of what `of` makes of a table of one, and the largest of each entry.
 
-        Rows below `least_packets` may be left at 0.
+        Such a table is that of :meth:`failure_table`; its rows below `least_packets` may be left at 0.
         """
         n = int(one_number(whole, "most_packets", most_packets, minimum=1))
         r = int(one_number(whole, "most_repair", most_repair))
@@ -336,22 +358,31 @@ class PathLosses:
         starts = self.starts(n)
         self._require_little_work(n, r, len(starts))
         if self.spread == "random" and not self.packets_are_independent:
-            table = self._random_table(n, r)
-            return table, table
-        mean, worst = np.zeros((2, n + 1, r + 1))
+            value = of(self._random_table(n, r))
+            return value, value
+        late, mean, worst = self.late_probs(n), np.zeros(()), np.zeros(())
         for start, share in starts:
-            table = self._table_from(start, n, r, least_packets, tables=len(starts))
-            mean += share * table
-            np.maximum(worst, table, out=worst)
+            value = of(self._table_from(start, late, r, least_packets, tables=len(starts)))
+            mean, worst = mean + share * value, np.maximum(worst, value)
         return mean, worst
 
     def _require_little_work(self, n: int, r: int, starts: int) -> None:
-        cells = float(n + 1) * (r + 1)
-        steps = cells * starts * (1 if self.packets_are_independent else r + 1)
-        remedy = "lower k, or ask for a larger failure probability"
+        """Refuse tables of more than about half a minute; the work of a start is that of its table and of its paths."""
+        cells, paths = float(n + 1) * (r + 1), min(n, self.n_paths)
+        chains = not (self.packets_are_independent or self.down_paths)
+        steps = cells * (1 if self.packets_are_independent else r + 1)
+        steps = starts * (steps + _STEPS_OF_START + chains * paths * _STEPS_OF_PATH)
+        if self.spread == "in-turn":
+            steps += float(n) * len(self.turns) * _STEPS_OF_TURN
         size = f"units of up to {n} packets, {r} of them for repair"
+        remedy = "lower k, or ask for a larger failure probability"
         require(n <= MOST_PACKETS and cells <= _MOST_CELLS, f"{size}, are too large a table: {remedy}")
-        require(steps <= _MOST_STEPS, f"{size}, take {steps:.1g} steps over these paths, too many: {remedy}")
+        remedy += ", or give one first path" if starts > 1 else ""
+        minutes = steps / _MOST_STEPS / 2
+        require(
+            steps <= _MOST_STEPS,
+            f"{size}, take about {minutes:.2g} minutes over these {self.n_paths} paths, too long: {remedy}",
+        )
 
     def starts(self, n: int) -> list[tuple[int, float]]:
         """Return the first turns that differ, each with its share: equal paths look alike."""
@@ -360,78 +391,101 @@ class PathLosses:
         if not isinstance(self.first_path, str):
             return [(int(np.flatnonzero(self.turns == self.first_path)[0]), 1.0)]
         number = {path: kind for kind, path in enumerate(dict.fromkeys(self.paths))}
-        if len(number) == 1 and len(self.turns) == self.n_paths:
+        weighted = len(self.turns) > self.n_paths
+        if len(number) == 1 and not weighted:
             return [(0, 1.0)]
+        kinds = np.array([number[path] for path in self.paths], np.uint16)
         seen: dict[bytes, int] = {}
         found: Counter[int] = Counter()
         for start in range(len(self.turns)):
             order = self._paths_from(start, n)
-            # Which path comes again matters besides its kind: in runs of losses and while it is down.
-            kinds = np.array([number[self.paths[path]] for path in order.tolist()])
-            again = np.unique(order, return_index=True, return_inverse=True)
-            found[seen.setdefault(kinds.tobytes() + again[1][again[2]].tobytes(), start)] += 1
+            look = kinds[order].tobytes()
+            if weighted:
+                # Which path comes again matters besides its kind: in runs of losses and while it is down.
+                _, first, path = np.unique(order, return_index=True, return_inverse=True)
+                look += first[path].tobytes()
+            found[seen.setdefault(look, start)] += 1
         return [(start, count / len(self.turns)) for start, count in found.items()]
 
     def _paths_from(self, start: int, n: int) -> IntArray:
         """Return the paths of n packets in turn, the first at turn `start`."""
         return np.asarray(self.turns[(start + np.arange(n)) % len(self.turns)])
 
-    def _table_from(self, start: int, n: int, r: int, least: int, *, tables: int) -> FloatArray:
+    def _table_from(self, start: int, late: FloatArray, r: int, least: int, *, tables: int) -> FloatArray:
         """Return the table of units whose first packet has the turn `start`, one of so many tables."""
+        n = late.shape[1]
         if self.down_paths and self.spread == "in-turn":
             return self._down_table(n, r)
         table = np.zeros((n + 1, r + 1))
         if self.packets_are_independent:
-            return run(independent, self.packet_losses(start, n), table, operations=3 * n * tables)
-        paths, turns = np.unique(self._paths_from(start, n), return_inverse=True)
-        counts = self._counts_in_turn(paths, turns, r)
+            return run(independent, self.packet_losses(start, late), table, operations=3 * n * tables)
+        order = self._paths_from(start, n)
+        paths, turns = np.unique(order, return_inverse=True)
+        counts = self._counts_in_turn(paths, turns, late[order, np.arange(n)], r)
         operations = 12 * len(paths).bit_length() * (n - least) * tables
         return run(in_turn, counts, turns, least, table, operations=operations)
 
-    def _late(self, n: int) -> FloatArray:
-        """Return the probability that packet i on each path is late, shape (m, n)."""
+    def late_probs(self, n: int) -> FloatArray:
+        """Return the probability that packet i of n on each path is late, shape (m, n)."""
         if self.deadline_s is None or self.packet_s is None:
-            return np.zeros((self.n_paths, n))
-        left_s = self.deadline_s - self.codec_s - self.packet_s * np.arange(1.0, n + 1)
+            return np.broadcast_to(0.0, (self.n_paths, n))
+        left_s = self._left_s(n)
         late = {
             delay: np.where(left_s < 0, 1.0, 0.0 if delay is None else delay.survival(np.maximum(left_s, 0.0)))
             for delay in {path.delay for path in self.paths}
         }
         return np.array([late[path.delay] for path in self.paths])
 
-    def packet_losses(self, start: int, n: int) -> FloatArray:
-        """Return the probability that packet i is lost or late."""
-        late, loss = self._late(n), np.array([[path.loss] for path in self.paths])
-        lost = loss + (1 - loss) * late
+    def _left_s(self, n: int) -> FloatArray:
+        """Return the time that is left when each of n packets was sent, s."""
+        sent_s = (self.packet_s or 0.0) * np.arange(1.0, n + 1)
+        return time_left_s(self.deadline_s or 0.0, self.codec_s, sent_s)
+
+    def packet_losses(self, start: int, late: FloatArray) -> FloatArray:
+        """Return the probability that packet i is lost, or late by :meth:`late_probs`."""
         if self.spread == "random":
-            return np.asarray(self._besides_down(self.weights @ lost))
-        return np.asarray(lost[self._paths_from(start, n), np.arange(n)])
+            loss = self._loss[:, None]
+            return np.asarray(self._besides_down(self.weights @ (loss + (1 - loss) * late)))
+        order = self._paths_from(start, late.shape[1])
+        loss = self._loss[order]
+        return np.asarray(loss + (1 - loss) * late[order, np.arange(order.size)])
 
     def _down_table(self, n: int, r: int) -> FloatArray:
         """Return the table of equal paths in turn of which exactly `down_paths` are down.
 
-        Of n = a m + e packets those paths have a each, and x of them one more, where x is hypergeometric.
+        Of n = a m + e packets those paths have a each, and x of them one more, where x is hypergeometric: the e paths
+        are drawn one by one.
         """
         alive = run(independent, np.full(n, self.paths[0].loss), np.empty((n + 1, r + 1)), operations=3 * n)
         m, down, table = self.n_paths, self.down_paths, np.zeros((n + 1, r + 1))
+        x = np.arange(r + 2.0)  # the last entry is "more"
         for sent in range(n + 1):
             each, further = divmod(sent, m)
-            for x in range(max(0, down - (m - further)), min(down, further) + 1):
-                share = comb(further, x) * comb(m - further, down - x) / comb(m, down)
-                gone = each * down + x
-                table[sent, :gone] += share
-                table[sent, gone:] += share * alive[sent - gone, : max(0, r + 1 - gone)]
+            if further == 0:
+                share = np.zeros(r + 2)
+                share[0] = 1.0
+            else:
+                rest, left = m - further + 1, np.maximum(down - x, 0.0)
+                one_more = share * (left / rest)
+                share = share * (np.maximum(rest - left, 0.0) / rest)
+                share[1:] += one_more[:-1]
+                share[-1] += one_more[-1]
+            for more in np.flatnonzero(share).tolist():
+                gone = each * down + more
+                table[sent, :gone] += share[more]
+                if gone <= r:
+                    table[sent, gone:] += share[more] * alive[sent - gone, : r + 1 - gone]
         return table
 
-    def _counts_in_turn(self, paths: IntArray, turns: IntArray, r: int) -> FloatArray:
+    def _counts_in_turn(self, paths: IntArray, turns: IntArray, late: FloatArray, r: int) -> FloatArray:
         """Return the counts of lost packets of each path, shape (paths, packets of a path + 1, r + 2)."""
-        most, late, kept = int(np.bincount(turns).max()), self._late(len(turns)), dict[Any, FloatArray]()
+        most, kept = int(np.bincount(turns).max()), dict[Any, FloatArray]()
         counts = np.zeros((len(paths), most + 1, r + 2))
         for leaf, number in enumerate(paths.tolist()):
             at = np.flatnonzero(turns == leaf)
             alike = (self.paths[number], at.tobytes() if self.packet_s is not None else at.size)
             if alike not in kept:
-                kept[alike] = self._counts(number, at, late[number, at], r)
+                kept[alike] = self._counts(number, at, late[at], r)
             counts[leaf, : at.size + 1] = kept[alike]
         return counts
 
@@ -469,7 +523,7 @@ class PathLosses:
             f"{MOST_AT_RANDOM}: let the paths take turns, lower k, or simulate",
         )
         kinds = Counter(zip(self.paths, self.weights.tolist(), strict=True))
-        late, at = self._late(n), np.arange(n)
+        late, at = self.late_probs(n), np.arange(n)
         counts = np.array([self._counts(self.paths.index(path), at, late[0], r) for path, _ in kinds])
         weights, copies = np.array([weight for _, weight in kinds]), np.array(list(kinds.values()))
         return at_random(counts, copies, weights)
@@ -550,7 +604,7 @@ class PathLosses:
         if self.deadline_s is None or self.packet_s is None:
             return np.zeros(path.shape, np.bool_)
         receptions, n = path.shape
-        left_s = self.deadline_s - self.codec_s - self.packet_s * np.arange(1.0, n + 1)
+        left_s = self._left_s(n)
         late = np.broadcast_to(left_s < 0, path.shape).copy()
         for number, delay in enumerate(each.delay for each in self.paths):
             if delay is not None:
@@ -562,7 +616,7 @@ class PathLosses:
 
 def _each(name: str, values: Any, check: Callable[..., FloatArray], count: int) -> list[Any]:
     """Return an entry for each of `count` paths of what passes `check`; None for each where nothing was given."""
-    if values is None:
+    if values is None and name in _OPTIONAL:
         return [None] * count
     array = np.atleast_1d(check(name, values))
     require(array.shape in ((1,), (count,)), f"{name} has shape {array.shape}, but there are {count} paths")

@@ -13,15 +13,18 @@ round trip at which r pays          –           :func:`break_even_round_trip_s
 
 A unit is sent as k + r packets. If j > r of them are lost, the j - r that are missing are sent again, each up to J - 1
 times: the round trip is fixed, and a packet that is sent again is lost with the mean loss, independently. Where a slow
-path carries the retransmissions, that is a lower bound. J = 1 is coding alone, r = 0 retransmission alone.
+path carries the retransmissions, that is a lower bound. J = 1 is coding alone, r = 0 retransmission alone. With
+``first_path="worst"`` each value is that of the first path for which it is largest.
 """
 
-from math import ceil, floor, inf, log
+from collections.abc import Callable
+from math import ceil, expm1, floor, inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from capsmodel.checks import FloatArray, closed_form, non_negative, one_number, positive, require, whole
+from capsmodel.coding.paths.delays import time_left_s
 from capsmodel.coding.paths.losses import PathLosses, as_losses
 from capsmodel.coding.paths.unit_choice import TOLERANCE, failure_target
 
@@ -62,7 +65,7 @@ def sendings_within(
 
     Notes
     -----
-    :math:`J = 1 + \lfloor (T - n\tau - d - c)/T_r \rfloor`.
+    :math:`J = 1 + \lfloor (T - n\tau - d - c)/T_r \rfloor`; what fits exactly fits.
 
     References
     ----------
@@ -73,22 +76,26 @@ def sendings_within(
     >>> sendings_within(500e-6, packets=71, packet_s=0.48e-6, delay_s=60e-6, retransmit_s=150e-6)
     3
     """
-    left_s = one_number(positive, "deadline_s", deadline_s) - one_number(non_negative, "delay_s", delay_s)
-    left_s -= one_number(non_negative, "codec_s", codec_s)
-    left_s -= one_number(whole, "packets", packets, minimum=1) * one_number(positive, "packet_s", packet_s)
-    rounds = left_s / one_number(positive, "retransmit_s", retransmit_s)
+    limit_s = one_number(positive, "deadline_s", deadline_s)
+    sent_s = one_number(whole, "packets", packets, minimum=1) * one_number(positive, "packet_s", packet_s)
+    waits_s = one_number(non_negative, "delay_s", delay_s), one_number(non_negative, "codec_s", codec_s)
+    rounds = float(time_left_s(limit_s, sent_s, *waits_s)) / one_number(positive, "retransmit_s", retransmit_s)
     require(rounds < 2**53, f"retransmit_s = {retransmit_s:g} is too short beside the deadline: give more")
     return max(0, 1 + floor(rounds))
 
 
-def _law_above(k: float, r: float, losses: PathLosses) -> tuple[FloatArray, FloatArray]:
-    """Return d = 1, 2, ... and P(d packets more than r are lost)."""
+def _mean_missing(k: float, r: float, losses: PathLosses, weight: Callable[[FloatArray], FloatArray]) -> float:
+    """Return the mean of `weight` of the packets that are missing, those lost beyond r, where any are."""
     n = int(k + r)
     require(n <= _MOST_PACKETS, f"a unit of {n} packets, but retransmission is computed for at most {_MOST_PACKETS}")
-    above = losses.failure_table(n, n)[n]
-    missing = np.arange(1.0, k + 1)
-    # P(L = j) as a difference of tails, which loses no digit that counts: the last ones are weighted most.
-    return missing, above[int(r) : n] - above[int(r) + 1 : n + 1]
+    weights = weight(np.arange(1.0, k + 1))
+
+    def mean(table: FloatArray) -> FloatArray:
+        # P(L = j) as a difference of tails, which loses no digit that counts: the last ones are weighted most.
+        above = table[n]
+        return np.asarray(np.sum((above[int(r) : n] - above[int(r) + 1 : n + 1]) * weights))
+
+    return float(losses.over_first_paths(n, n, mean))
 
 
 def _checked(
@@ -142,9 +149,8 @@ def hybrid_failure_prob(k: float, *, r: float, losses: PathLosses | float, sendi
     k, r, given, sendings = _checked(k, r, losses, sendings)
     if sendings == 1:
         return float(given.failure_table(int(k + r), int(r))[int(k + r), int(r)])
-    missing, law = _law_above(k, r, given)
     again = min(given.mean_loss ** (sendings - 1), 1 - 2**-53)
-    return float(np.sum(law * -np.expm1(missing * np.log1p(-again))))
+    return _mean_missing(k, r, given, lambda missing: -np.expm1(missing * np.log1p(-again)))
 
 
 @closed_form
@@ -181,10 +187,9 @@ def sent_per_source_packet(k: float, *, r: float, losses: PathLosses | float, se
     (1.0119, 1.109375)
     """
     k, r, given, sendings = _checked(k, r, losses, sendings)
-    missing, law = _law_above(k, r, given)
     p = given.mean_loss
-    tries = (1 - p ** (sendings - 1)) / (1 - p) if p < 1 else sendings - 1
-    return float((k + r + np.sum(law * missing) * tries) / k)
+    tries = -expm1((sendings - 1) * log(p)) / (1 - p) if 0 < p < 1 else (sendings - 1 if p else min(sendings - 1, 1))
+    return float((k + r + _mean_missing(k, r, given, lambda missing: missing) * tries) / k)
 
 
 @closed_form
@@ -269,12 +274,11 @@ def mean_retransmissions(k: float, *, r: float, losses: PathLosses | float) -> f
     [0.5396, 0.1804, 0.0436]
     """
     k, r, given, _ = _checked(k, r, losses, 1)
-    missing, law = _law_above(k, r, given)
     p = given.mean_loss
     require(p <= _MOST_LOSS, f"mean loss = {p:g}, but round trips are counted up to {_MOST_LOSS}")
     ends = 1 + ceil(log(1e-17 * (1 - p) / k) / log(p)) if p else 1
     again = np.minimum(p ** np.arange(ends, dtype=float), 1 - 2**-53)[:, None]
-    return float(np.sum(law * -np.expm1(missing * np.log1p(-again))))
+    return _mean_missing(k, r, given, lambda missing: np.sum(-np.expm1(missing * np.log1p(-again)), axis=0))
 
 
 @closed_form

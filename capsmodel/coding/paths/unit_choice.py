@@ -10,15 +10,19 @@ largest k of each r             k(r)        :func:`unit_corners`            pack
 ==============================  ==========  ==============================  =======  =====================
 
 P(L_n > r) falls with r and rises with k (:mod:`capsmodel.coding.paths.losses`), so the least r(k) never falls,
-and one walk through the table finds it for all k. The share r/n of repair packets is least at the last k before r
-rises: at a *corner*. All other sizes send more for the same promise.
+and one walk through a table finds it for all k. Where all packets are lost alike and independently no table is made:
+P is that of :func:`capsmodel.coding.decoding.decode_failure_prob`. The share r/n of repair packets is least at the last
+k before r rises: at a *corner*. All other sizes send more for the same promise.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import floor, prod
 from typing import Literal, get_args, overload
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from capsmodel.checks import (
@@ -34,10 +38,14 @@ from capsmodel.checks import (
     require,
     whole,
 )
+from capsmodel.coding._unit_search import MOST_REPAIR as MOST_WHOLE
+from capsmodel.coding._unit_search import TOO_MANY_REPAIR, ceiling_rule, log_tails
+from capsmodel.coding.paths.delays import time_left_s
 from capsmodel.coding.paths.losses import MOST_REPAIR, PathLosses, as_losses
-from capsmodel.coding.random_linear import without_full_rank
+from capsmodel.coding.random_linear import decode_failure_prob_rlnc, without_full_rank
 
 Code = Literal["rs", "rlnc"]
+_MOST_SIZES = 2**20
 TOLERANCE = 1e-12
 """By how much of itself a probability may exceed the one that is asked for, as one typed in decimal may."""
 
@@ -92,11 +100,21 @@ def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float,
     >>> [round(unit_failure_prob(10, r=2, losses=PathLosses(paths, spread=way)), 6) for way in ("in-turn", "random")]
     [0.000565, 0.00172]
     """
+    choice("code", code, get_args(Code))
     k, r = np.broadcast_arrays(whole("k", k, minimum=1), whole("r", r))
-    if k.size == 0:
-        return plain(np.zeros(k.shape))
-    table = with_code(as_losses(losses).failure_table(int(np.max(k + r)), int(np.max(r))), code)
+    given = as_losses(losses)
+    if k.size == 0 or given.equal_loss is not None:
+        return plain(_equal_failure_prob(k, r, given.equal_loss or 0.0, code))
+    of = partial(with_code, code=code)
+    table = given.over_first_paths(int(np.max(k + r)), int(np.max(r)), of)
     return plain(table[(k + r).astype(np.int64), r.astype(np.int64)])
+
+
+def _equal_failure_prob(k: FloatArray, r: FloatArray, loss: float, code: Code) -> FloatArray:
+    """Return how often units fail whose packets are lost alike and independently, without a table."""
+    if code == "rlnc":
+        return np.asarray(decode_failure_prob_rlnc(k, r=r, blocking_prob=loss))
+    return np.exp(log_tails(k, r, np.full(k.shape, loss))[1])
 
 
 @closed_form
@@ -146,14 +164,17 @@ def measured_failure_prob(k: float, *, r: float, losses: PathLosses | float, und
     undecoded = probability("undecoded_prob", undecoded_prob, one=True)
     count = np.shape(undecoded)
     require(count == (repair + 1,), f"undecoded_prob has shape {count}, but e = 0..{repair} need ({repair + 1},)")
-    fails = as_losses(losses).failure_table(source + repair, repair)[source + repair]
-    lost = np.diff(fails[::-1], append=1.0)  # P(L_n = j), j = r..0
-    return float(fails[repair] + np.sum(lost * undecoded))
+
+    def fails(table: FloatArray) -> FloatArray:
+        above = table[source + repair]
+        lost = np.diff(above[::-1], append=1.0)  # P(L_n = j), j = r..0
+        return np.asarray(above[repair] + np.sum(lost * undecoded))
+
+    return float(as_losses(losses).over_first_paths(source + repair, repair, fails))
 
 
 def with_code(table: FloatArray, code: Code) -> FloatArray:
     """Return P(a unit of n packets, r of them for repair, does not decode) from P(more than r of n are lost)."""
-    choice("code", code, get_args(Code))
     if code == "rs":
         return table
     n, r = np.indices(table.shape)
@@ -176,38 +197,114 @@ class SizesTable:
     ----------
     r : ndarray of int64
         Least r of each k, packets; it ends before the first k for which no r is enough.
-    mean, worst : ndarray
-        P(more than r of n packets are lost), shape (N + 1, R + 1), for the mean and for the worst first path.
     least_k : int
         The first k.
+    fails : function
+        From sizes k, with their least r, to how often these units fail: for the mean and for the worst first path.
     """
 
     r: IntArray
-    mean: FloatArray
-    worst: FloatArray
-    least_k: int = 1
+    least_k: int
+    fails: Callable[[IntArray], tuple[FloatArray, FloatArray]]
+
+
+def least_repair(
+    enough: Callable[[FloatArray], npt.NDArray[np.bool_]], *, guess: FloatArray, low: FloatArray | float = -1.0
+) -> FloatArray:
+    """Return the least whole r >= 0 that is `enough`, where every larger one is; doubled from `guess`, then halved.
+
+    An r of `low` is known not to be enough.
+    """
+    # `low` is not enough (-1: nothing is known), `high` is; the interval between them shrinks to nothing.
+    low, high = np.broadcast_to(low, guess.shape), guess
+    require(high < MOST_WHOLE, TOO_MANY_REPAIR)
+    short = ~enough(high)
+    while np.any(short):
+        low, high = np.where(short, high, low), np.where(short, 2 * high + 1, high)
+        require(high < MOST_WHOLE, TOO_MANY_REPAIR)
+        short = ~enough(high)
+    while np.any(high - low > 1):
+        middle = np.maximum(np.floor((low + high) / 2), 0)
+        reached = enough(middle)
+        low, high = np.where(reached | (high - low <= 1), low, middle), np.where(reached, middle, high)
+    return high
 
 
 def repair_of_sizes(
-    losses: PathLosses, *, failure_prob: float, max_k: int, least_k: int = 1, code: Code = "rs"
+    losses: PathLosses,
+    *,
+    failure_prob: float,
+    max_k: int,
+    least_k: int = 1,
+    needed_k: int | None = None,
+    code: Code = "rs",
 ) -> SizesTable:
     """Return the least r of k = least_k..max_k with which a unit fails with at most `failure_prob`.
 
-    The table grows until it is wide enough, or until packets that come after the deadline could not help.
+    Refused where `needed_k`, the least k when not given, has none.
     """
-    useful = max_k + MOST_REPAIR
+    choice("code", code, get_args(Code))
+    sizes = range(least_k, max_k + 1)
+    if losses.equal_loss is not None:
+        return _equal_sizes(losses.equal_loss, failure_prob * (1 + TOLERANCE), sizes, code)
+    return _sizes_by_table(losses, failure_prob, sizes, least_k if needed_k is None else needed_k, code)
+
+
+def _equal_sizes(loss: float, limit: float, sizes: range, code: Code) -> SizesTable:
+    """Return the least r of each size where packets are lost alike: between two of the same r it is the same."""
+    require(len(sizes) <= _MOST_SIZES, f"{len(sizes)} sizes of unit were asked for, but {_MOST_SIZES} fit: lower k")
+
+    def found(k: FloatArray, guess: FloatArray, low: FloatArray | float) -> FloatArray:
+        return least_repair(lambda r: _equal_failure_prob(k, r, loss, code) <= limit, guess=guess, low=low)
+
+    k = np.array([sizes[0], sizes[-1]], np.float64)
+    r = found(k, ceiling_rule(k, np.asarray(loss)), -1.0)
+    while np.any(apart := (np.diff(k) > 1) & (np.diff(r) > 0)):
+        left = np.flatnonzero(apart)
+        middle = np.floor((k[left] + k[left + 1]) / 2)
+        between = found(middle, r[left + 1], r[left] - 1)
+        k, r = np.insert(k, left + 1, middle), np.insert(r, left + 1, between)
+    repair = r[np.searchsorted(k, sizes)].astype(np.int64)
+
+    def fails(at: IntArray) -> tuple[FloatArray, FloatArray]:
+        prob = _equal_failure_prob(at.astype(np.float64), repair[at - sizes[0]].astype(np.float64), loss, code)
+        return prob, prob
+
+    return SizesTable(repair, sizes[0], fails)
+
+
+def _sizes_by_table(losses: PathLosses, failure_prob: float, sizes: range, needed_k: int, code: Code) -> SizesTable:
+    """Return the least r of each size by a table.
+
+    It grows until it is wide enough, or until packets that come after the deadline could not help.
+    """
+    useful = sizes[-1] + MOST_REPAIR
     if losses.deadline_s is not None and losses.packet_s is not None:
-        useful = floor((losses.deadline_s - losses.codec_s) / losses.packet_s) + 1
+        useful = floor(time_left_s(losses.deadline_s, losses.codec_s) / losses.packet_s) + 1
     most = min(MOST_REPAIR, useful)
-    width = min(most, 8 + round(2 * max_k * losses.mean_loss))
+    width = min(most, 8 + round(2 * sizes[-1] * losses.mean_loss))
+    of, never = partial(with_code, code=code), _never(losses) > failure_prob
     while True:
-        tables = losses.mean_and_worst(max_k + width, width, least_packets=least_k)
-        mean, worst = (with_code(table, code) for table in tables)
-        limit = failure_prob * (1 + TOLERANCE)
-        r = _walk(worst if losses.first_path == "worst" else mean, limit, range(least_k, max_k + 1))
-        if len(r) == max_k + 1 - least_k or width == most or _never(losses) > failure_prob:
-            return SizesTable(r=r, mean=mean, worst=worst, least_k=least_k)
+        mean, worst = losses.mean_and_worst(sizes[-1] + width, width, least_packets=sizes[0], of=of)
+        decisive = worst if losses.first_path == "worst" else mean
+        r = _walk(decisive, failure_prob * (1 + TOLERANCE), sizes)
+        if len(r) == len(sizes) or width == most or never:
+            break
         width = min(most, 2 * width)
+
+    if len(r) <= needed_k - sizes[0]:
+        reason = "all paths may be down at once" if never else "allow more failures"
+        if losses.deadline_s is not None:
+            reason = "what is sent later misses the deadline: lower k, or give more time"
+        left = decisive[needed_k + width, width]
+        still = f"with {width} repair packets a unit of k = {needed_k} still fails with {left:.3g}"
+        raise ParameterError(f"failure_prob = {failure_prob:g} is out of reach: {still}; {reason}")
+
+    def fails(at: IntArray) -> tuple[FloatArray, FloatArray]:
+        repair = r[at - sizes[0]]
+        return mean[at + repair, repair], worst[at + repair, repair]
+
+    return SizesTable(r, sizes[0], fails)
 
 
 def _never(losses: PathLosses) -> float:
@@ -226,19 +323,6 @@ def _walk(table: FloatArray, limit: float, sizes: range) -> IntArray:
             break
         found.append(r)
     return np.array(found, np.int64)
-
-
-def require_reached(sizes: SizesTable, k: int, *, losses: PathLosses, failure_prob: float) -> None:
-    """Refuse a probability of failure that units of k packets do not reach with any number of repair packets."""
-    if len(sizes.r) > k - sizes.least_k:
-        return
-    width = sizes.mean.shape[1] - 1
-    left = (sizes.worst if losses.first_path == "worst" else sizes.mean)[k + width, width]
-    reason = "all paths may be down at once" if _never(losses) > failure_prob else "allow more failures"
-    if losses.deadline_s is not None:
-        reason = "what is sent later misses the deadline: lower k, or give more time"
-    found = f"with {width} repair packets a unit of k = {k} still fails with {left:.3g}"
-    raise ParameterError(f"failure_prob = {failure_prob:g} is out of reach: {found}; {reason}")
 
 
 @dataclass(frozen=True)
@@ -317,18 +401,11 @@ def unit_corners(losses: PathLosses | float, *, failure_prob: float, max_k: int,
         int(one_number(whole, "max_k", max_k, minimum=1)),
     )
     sizes = repair_of_sizes(given, failure_prob=limit, max_k=most, code=code)
-    require_reached(sizes, 1, losses=given, failure_prob=limit)
     last = np.flatnonzero(np.diff(sizes.r, append=sizes.r[-1] + 1))
     k, r = last + 1, sizes.r[last]
+    mean, worst = sizes.fails(k)
     limited = len(sizes.r) == most
-    return UnitCorners(
-        r=r,
-        k=k,
-        share=r / (k + r),
-        failure_prob=sizes.mean[k + r, r],
-        worst_failure_prob=sizes.worst[k + r, r],
-        limited=limited,
-    )
+    return UnitCorners(r=r, k=k, share=r / (k + r), failure_prob=mean, worst_failure_prob=worst, limited=limited)
 
 
 def failure_target(failure_prob: ArrayLike) -> float:
