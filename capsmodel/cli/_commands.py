@@ -161,13 +161,21 @@ COMMANDS = (
         "optimal-k",
         _FORMULAS,
         "units.optimal_k:optimal_k",
-        "Find the coding unit (k source, r repair packets) of least delay or overhead.",
+        "Find the coding unit (k source, r repair packets) of least delay of a window.",
         (
             "optimal-k 64 --blocking-prob 0.2,5/16 --rate 1Gbps --rtt-long 3ms",
             "optimal-k 64 --paths 40 --blocked-paths 8 --plot delay.png",
             "optimal-k 64 --blocking-prob 0.2 --simulate",
-            "optimal-k 128 --blocking-prob 0.01 --failure-prob 1e-6",
-            "optimal-k 64 --lost 12/1000 --failure-prob 1e-6",
+        ),
+    ),
+    Command(
+        "choose-unit",
+        _FORMULAS,
+        "units.choose_unit:choose_unit",
+        "Choose a coding unit that fails seldom enough: unequal paths, deadlines.",
+        (
+            "choose-unit 128 --blocking-prob 0.01 --failure-prob 1e-6",
+            "choose-unit 64 --lost 12/1000 --failure-prob 1e-6",
         ),
     ),
     Command(

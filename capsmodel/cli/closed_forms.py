@@ -14,11 +14,13 @@ from capsmodel.cli.shared.losses import NO_LOSSES, LossOptions
 from capsmodel.cli.shared.options import (
     Count,
     Counts,
+    Loads,
     MaybeCount,
     MaybeCounts,
-    MaybeNumber,
+    MaybeProbabilities,
+    MaybeProbability,
     Number,
-    Numbers,
+    Probabilities,
     Size,
     path_pair,
 )
@@ -57,7 +59,7 @@ _CODES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
 }
 
 
-def decode_probability_rows(k: Counts, *, blocking_prob: Numbers, r: Counts, code: Code) -> Rows:
+def decode_probability_rows(k: Counts, *, blocking_prob: Probabilities, r: Counts, code: Code) -> Rows:
     """Return a row for each k, r and blocking probability; r by the ceiling rule where none is given."""
     rows = []
     for k_, prob in product(k, blocking_prob):
@@ -70,11 +72,11 @@ def decode_probability_rows(k: Counts, *, blocking_prob: Numbers, r: Counts, cod
 def decode_probability(
     k: Counts = (10,),
     *,
-    blocking_prob: Numbers = DECODE_PROBS,
+    blocking_prob: MaybeProbabilities = None,
     r: MaybeCounts = (),
     code: Code = "rs",
     losses: LossOptions = NO_LOSSES,
-    failure_prob: MaybeNumber = None,
+    failure_prob: MaybeProbability = None,
     output: Output = AS_TEXT,
 ) -> None:
     """Print the probability that a coding unit decodes from its unblocked packets (CAPS Eq. 2).
@@ -84,7 +86,7 @@ def decode_probability(
     k
         Source packets of a unit; several, separated by commas.
     blocking_prob
-        Probability p_B that a packet is blocked; several, separated by commas; 5/16 is one too.
+        Probability p_B that a packet is blocked (0.2); several, separated by commas; 5/16 is one too.
     r
         Repair packets; the rule ceil(k p_B / (1 - p_B)) when not given.
     code
@@ -93,10 +95,12 @@ def decode_probability(
         With --burst: also print the least --interleave with which a unit fails at most so often.
     """
     if losses.given or failure_prob is not None:
-        probs = () if losses.path_file is not None and blocking_prob == DECODE_PROBS else blocking_prob
-        _print_over_paths(k, r, losses.losses(probs, None), code, failure_prob, words=losses.words, output=output)
+        usual = () if losses.path_file is not None else DECODE_PROBS
+        over = losses.losses(usual if blocking_prob is None else blocking_prob, None)
+        _print_over_paths(k, r, over, code, failure_prob, words=losses.words, output=output)
         return
-    rows = decode_probability_rows(k, blocking_prob=blocking_prob, r=r, code=code)
+    probs = DECODE_PROBS if blocking_prob is None else blocking_prob
+    rows = decode_probability_rows(k, blocking_prob=probs, r=r, code=code)
     columns = [_K, _R, _BLOCKED, _DECODES, Column("failure_prob", "it does not, probability")]
     print_table(rows, columns=columns, title=f"Decoding probability of a unit, {code} code", output=output)
 
@@ -148,7 +152,7 @@ def _worst(over: PathLosses) -> PathLosses:
 def redundancy_rows(
     k: Counts = UNITS,
     *,
-    blocking_prob: Numbers = PROBS,
+    blocking_prob: Probabilities = PROBS,
     target_prob: float = TARGET_PROB,
     failure_prob: float | None = None,
     losses: PathLosses | None = None,
@@ -175,9 +179,9 @@ def redundancy_rows(
 def redundancy(
     k: Counts = UNITS,
     *,
-    blocking_prob: Numbers = PROBS,
-    target_prob: Number = TARGET_PROB,
-    failure_prob: MaybeNumber = None,
+    blocking_prob: MaybeProbabilities = None,
+    target_prob: MaybeProbability = None,
+    failure_prob: MaybeProbability = None,
     losses: LossOptions = NO_LOSSES,
     long_short_ratio: Number = LONG_SHORT_RATIO,
     output: Output = AS_TEXT,
@@ -189,26 +193,27 @@ def redundancy(
     k
         Source packets of a unit; several, separated by commas.
     blocking_prob
-        Probability p_B that a packet is blocked; several, separated by commas; 5/16 is one too.
+        Probability p_B that a packet is blocked (0.1,0.2,0.3); several, separated by commas; 5/16 is one too.
     target_prob
-        Decoding probability to be reached, in the column behind the ceiling rule.
+        Decoding probability to be reached (0.99), in the column behind the ceiling rule.
     failure_prob
         Largest probability that the unit does not decode, such as 1e-12, in place of --target-prob.
     long_short_ratio
         Packets of long flows for each packet of a short flow, g.
     """
-    both = failure_prob is not None and target_prob != TARGET_PROB
+    both = failure_prob is not None and target_prob is not None
     require(not both, "--failure-prob and --target-prob ask for the same: give one of the two")
-    over = losses.losses(() if blocking_prob == PROBS else blocking_prob, None) if losses.given else None
+    over = losses.losses(blocking_prob or (), None) if losses.given else None
+    target = TARGET_PROB if target_prob is None else target_prob
     rows = redundancy_rows(
         k,
-        blocking_prob=blocking_prob,
-        target_prob=target_prob,
+        blocking_prob=PROBS if blocking_prob is None else blocking_prob,
+        target_prob=target,
         failure_prob=failure_prob,
         losses=over,
         long_short_ratio=long_short_ratio,
     )
-    wanted = f"decode with {target_prob:g}" if failure_prob is None else f"fail with at most {failure_prob:g}"
+    wanted = f"decode with {target:g}" if failure_prob is None else f"fail with at most {failure_prob:g}"
     columns = [
         _K,
         _BLOCKED,
@@ -222,7 +227,7 @@ def redundancy(
 
 
 def reordering_rows(
-    flow_packets: Counts = FLOW_PACKETS, *, congested_prob: Numbers = CONGESTED_PROBS, dup_acks: int = DUP_ACKS
+    flow_packets: Counts = FLOW_PACKETS, *, congested_prob: Probabilities = CONGESTED_PROBS, dup_acks: int = DUP_ACKS
 ) -> Rows:
     """Return a row for each flow size and probability of a congested path."""
     return [
@@ -240,7 +245,7 @@ def reordering_rows(
 def reordering(
     flow_packets: Counts = FLOW_PACKETS,
     *,
-    congested_prob: Numbers = CONGESTED_PROBS,
+    congested_prob: Probabilities = CONGESTED_PROBS,
     paths: MaybeCount = None,
     blocked_paths: MaybeCounts = (),
     dup_acks: Count = DUP_ACKS,
@@ -311,7 +316,7 @@ class FctModel:
     burst_packets: Count = BURST_PACKETS
     short_packets: Count = SHORT_PACKETS
     replicas: Count = 2
-    byte_share: MaybeNumber = None
+    byte_share: MaybeProbability = None
     tail: Tail = "effective_bandwidth"
 
     @cached_property
@@ -326,7 +331,7 @@ class FctModel:
             return self.byte_share
         return short_byte_share(self.sizes, short_packets=self.short_packets)
 
-    def rows(self, load: Numbers) -> Rows:
+    def rows(self, load: Loads) -> Rows:
         """Return a row for each load."""
         model: dict[str, Any] = {"sizes": self.sizes, "burst_packets": self.burst_packets}
         model |= {"short_packets": self.short_packets, "short_byte_share": self.share}
@@ -350,7 +355,7 @@ class FctModel:
 REPFLOW = FctModel()
 
 
-def fct(load: Numbers = LOADS, *, model: FctModel = REPFLOW, output: Output = AS_TEXT) -> None:
+def fct(load: Loads = LOADS, *, model: FctModel = REPFLOW, output: Output = AS_TEXT) -> None:
     """Print normalised flow completion times with and without replication (RepFlow Eq. 1-14).
 
     Parameters

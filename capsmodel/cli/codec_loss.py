@@ -17,7 +17,7 @@ from capsmodel._files import opened
 from capsmodel.checks import generator, probability, require
 from capsmodel.cli.shared.codec_files import PIPE, Input, Target, one_line, readable, target_of
 from capsmodel.cli.shared.losses import NO_LOSSES, LossOptions
-from capsmodel.cli.shared.options import Count, Flag, MaybeCount, MaybeNumber, path_pair
+from capsmodel.cli.shared.options import Count, Flag, MaybeCount, MaybeProbability, path_pair
 from capsmodel.cli.shared.output import AS_TEXT, Output, print_table, say
 from capsmodel.cli.shared.table import Column
 from capsmodel.codec.files import PacketIndex, decodes, lose_packets
@@ -130,7 +130,7 @@ def simulate_loss(
     file: Input,
     /,
     *,
-    blocking_prob: MaybeNumber = None,
+    blocking_prob: MaybeProbability = None,
     paths: MaybeCount = None,
     blocked_paths: MaybeCount = None,
     losses: LossOptions = NO_LOSSES,

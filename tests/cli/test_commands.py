@@ -209,7 +209,7 @@ def test_numbers_beyond_any_table_are_computed_or_cut(command, capsys):
     assert "k = 1..8192" in printed("optimal-k 1000000000", capsys)
 
 
-@pytest.mark.parametrize("command", ["simulate", "compare", "study", "optimal-k", "codec encode"])
+@pytest.mark.parametrize("command", ["simulate", "compare", "study", "optimal-k", "choose-unit", "codec encode"])
 def test_help_is_running_text(command, capsys, monkeypatch):
     """Catches lines that end where those of a docstring do: of each next line the first word has no room before."""
     monkeypatch.setenv("COLUMNS", "80")

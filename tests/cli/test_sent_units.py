@@ -60,7 +60,7 @@ def test_refusals(losses, told):
 def test_the_command_sends_the_unit_that_it_chooses(tmp_path, capsys):
     """With delays in the file, which count with a deadline only; for one k, and for the least share of all."""
     (tmp_path / "p.csv").write_text("loss,delay_us,jitter_us\n0.05,20,20\n0.2,60,150\n", encoding="utf-8")
-    line = f"optimal-k 9 --path-file {tmp_path / 'p.csv'} --spread in-turn --failure-prob 0.05 --simulate --json"
+    line = f"choose-unit 9 --path-file {tmp_path / 'p.csv'} --spread in-turn --failure-prob 0.05 --simulate --json"
     losses = PathLosses([0.05, 0.2], spread="in-turn")
     corners = unit_corners(losses, failure_prob=0.05, max_k=9)
     best = int(corners.k[corners.best]), int(corners.r[corners.best])

@@ -1,4 +1,4 @@
-"""Contract: ``optimal-k --failure-prob`` and the loss options; each question of the how-to has its answer to the digit.
+"""Contract: ``choose-unit`` and the loss options; each question of the how-to has its answer to the digit.
 
 The numbers of the worked example were computed with 50 digits, apart from this package.
 """
@@ -39,7 +39,7 @@ def paths(tmp_path):
 
 
 def asked(paths, more=""):
-    return f"optimal-k 128 {paths} --failure-prob 1e-6 --rate 25Gbps {more}"
+    return f"choose-unit 128 {paths} --failure-prob 1e-6 --rate 25Gbps {more}"
 
 
 def rows(line, capsys):
@@ -114,14 +114,55 @@ def test_sendings_of_the_worked_example(paths, capsys):
     assert [one["fits"] for one in short] == [True, True, False, False, False]
     text = in_one_line(printed(asked(paths, "--k 64 --deadline 300us --retransmit 200us"), capsys))
     assert "2 sendings fit; the code then needs r = 6, and 7 alone" in text
+    assert "3 too late 3" in text
     assert (
         "7 repair packets complete a unit sooner than sending again where a round trip takes longer than 6.12" in text
     )
 
 
+def test_sendings_that_fit_exactly_are_in_time(capsys):
+    """50 packets of 1 us, 100 us between sendings and 150 us in all: two sendings, with which r = 5 is enough."""
+    line = "choose-unit --k 45 --blocking-prob 0.01 --failure-prob 1e-6 --rate 12Gbps --retransmit 100us"
+    exact = {one["sendings"]: one for one in rows(f"{line} --deadline 150us", capsys)}
+    assert (exact[2]["fits"], exact[2]["r"]) == (True, 5)
+    assert "2 sendings fit; the code then needs r = 5" in in_one_line(printed(f"{line} --deadline 150us", capsys))
+    assert "1 sending fits; the code then" in in_one_line(printed(f"{line} --deadline 149us", capsys))
+
+
+def test_packets_that_end_exactly_at_the_deadline_are_in_time(tmp_path, capsys):
+    """60 packets of 1 us behind a delay of 10 us, in 70 us."""
+    (tmp_path / "two.csv").write_text("loss,delay_us,count\n0,10,2\n", encoding="utf-8")
+    line = f"choose-unit --k 60 --path-file {tmp_path / 'two.csv'} --spread in-turn --failure-prob 1e-6 --rate 12Gbps"
+    assert row(f"{line} --deadline 70us", capsys)["r"] == 0
+    assert "misses the deadline" in refused(f"{line} --deadline 69us", capsys)
+
+
+def test_a_window_of_a_hundred_thousand_packets(capsys):
+    found = rows("choose-unit 100000 --blocking-prob 0.01 --failure-prob 1e-6", capsys)
+    assert (found[-1]["k"], found[-1]["r"]) == (100_000, cm.repair_packets_for(1e5, losses=0.01, failure_prob=1e-6))
+
+
+def test_help_is_one_screen(capsys, monkeypatch):
+    """Of 100 columns; each option is a line, but for the choices of one."""
+    monkeypatch.setenv("COLUMNS", "100")
+    for command in ("choose-unit", "optimal-k"):
+        assert len(printed(f"{command} --help", capsys).splitlines()) <= 36
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["failure-prob=1e-6", "k 45", "deadline 1ms", "retransmit 1ms", "lost 1/9", "code rs", "path-file paths.csv",
+     "spread in-turn", "first-path 3", "burst 5", "interleave 3"],
+)  # fmt: skip
+def test_optimal_k_says_where_its_options_are(option, capsys):
+    name = option.replace("=", " ").split()[0]
+    told = refused(f"optimal-k 64 --{option} --blocking-prob 0.1", capsys)
+    assert told == f"capsmodel: --{name} is an option of capsmodel choose-unit: see its --help\n"
+
+
 def test_one_failure_a_day(paths, capsys):
     for spread, r in ((paths, 10), (f"{paths} --burst 5", 29)):
-        assert row(f"optimal-k 64 {spread} --failure-prob 4e-10 --k 64 --rate 25Gbps", capsys)["r"] == r
+        assert row(f"choose-unit 64 {spread} --failure-prob 4e-10 --k 64 --rate 25Gbps", capsys)["r"] == r
 
 
 @pytest.mark.parametrize(
@@ -130,7 +171,7 @@ def test_one_failure_a_day(paths, capsys):
         # 1. The loss is known: which r?
         ("redundancy 64 --blocking-prob .01175 --failure-prob 1e-6", "r_for_target", 8),
         ("redundancy 64 --blocking-prob .01175 --failure-prob 1e-12", "r_for_target", 13),
-        ("optimal-k 64 --k 64 --blocking-prob .01175 --failure-prob 1e-6", "r", 8),
+        ("choose-unit --k 64 --blocking-prob .01175 --failure-prob 1e-6", "r", 8),
         # 2. What is left, of units and of packets?
         ("decode-prob 20 --r 10 --blocking-prob 0.1 --spread random", "failure_prob", 8.908e-05),
         ("decode-prob 20 --r 10 --blocking-prob 0.1 --spread random", "residual_loss_prob", 3.326e-05),
@@ -145,9 +186,9 @@ def test_one_failure_a_day(paths, capsys):
         ("decode-prob 20 --r 4 --blocking-prob 0.01 --burst 10 --interleave 100", "failure_prob", 3.63e-6),
         ("decode-prob 20 --r 4 --blocking-prob 0.01 --burst 10 --failure-prob 1e-4", "least_interleave", 24),
         # 7. Before the deadline?
-        ("optimal-k 64 --k 64 PATHS --failure-prob 1e-6 --rate 25Gbps --deadline 200us", "r", 30),
+        ("choose-unit --k 64 PATHS --failure-prob 1e-6 --rate 25Gbps --deadline 200us", "r", 30),
         # 9. 12 of 1000 packets were lost.
-        ("optimal-k 64 --k 64 --lost 12/1000 --failure-prob 1e-6", "r", 9),
+        ("choose-unit --k 64 --lost 12/1000 --failure-prob 1e-6", "r", 9),
     ],
 )
 def test_answers_to_what_engineers_ask(line, key, value, paths, capsys):
@@ -157,7 +198,7 @@ def test_answers_to_what_engineers_ask(line, key, value, paths, capsys):
 def test_at_most_five_percent_of_repair_packets(capsys):
     """3. The corners say from which size on: the least k of whose repair packets, a nineteenth, are enough."""
     for loss in (0.001, 0.01):
-        found = rows(f"optimal-k 1024 --blocking-prob {loss} --failure-prob 1e-6", capsys)
+        found = rows(f"choose-unit 1024 --blocking-prob {loss} --failure-prob 1e-6", capsys)
         cheap = [one["repair_share"] <= 0.05 for one in found]
         first = cheap.index(True)
         k = np.arange(1, 1025)
@@ -180,7 +221,7 @@ def test_a_dead_path_in_turn_is_covered_for_certain(r, decoded, tmp_path, capsys
 
 def test_paths_of_which_some_are_blocked(capsys):
     """CAPS: 8 of 40 paths carry a long flow. In turn eight repair packets are enough for any unit on 40 paths."""
-    line = "optimal-k 64 --paths 40 --blocked-paths 8 --spread in-turn --failure-prob 1e-6"
+    line = "choose-unit 64 --paths 40 --blocked-paths 8 --spread in-turn --failure-prob 1e-6"
     corners = {one["r"]: one for one in rows(line, capsys)}
     assert (corners[8]["k"], corners[8]["failure_prob"], corners[8]["failure_interval_s"]) == (32, 0.0, None)
     found = row(f"{line} --k 32", capsys)
@@ -194,7 +235,7 @@ def test_another_code_needs_a_little_more(paths, capsys):
         row(f"decode-prob 64 --r 7 {paths} --code {code}", capsys)["failure_prob"] for code in ("rs", "rlnc")
     )  # fmt: skip
     assert rlnc / mds == pytest.approx(1.07, abs=0.02)
-    found = rows(f"optimal-k 128 {paths} --failure-prob 1e-6 --code rlnc", capsys)
+    found = rows(f"choose-unit 128 {paths} --failure-prob 1e-6 --code rlnc", capsys)
     assert all(one["failure_prob"] <= 1e-6 for one in found)
 
 
@@ -219,9 +260,9 @@ def test_a_run_may_be_a_time(paths, capsys):
 
 def test_the_same_first_path_always(paths, capsys):
     """80 packets over 16 paths: the next unit begins where this one did."""
-    found = row(f"optimal-k 128 {paths} --failure-prob 1e-6 --k 72", capsys)
+    found = row(f"choose-unit 128 {paths} --failure-prob 1e-6 --k 72", capsys)
     assert found["k"] + found["r"] == 80
-    text = in_one_line(printed(f"optimal-k 128 {paths} --failure-prob 1e-6 --k 72", capsys))
+    text = in_one_line(printed(f"choose-unit 128 {paths} --failure-prob 1e-6 --k 72", capsys))
     assert "With n = 80 over 16 paths all units start at the same path" in text
 
 
@@ -232,7 +273,7 @@ def test_the_corners_are_drawn(suffix, paths, tmp_path, capsys):
 
 
 def test_the_repair_packets_of_ldpc_are_measured_on_its_decoder(capsys):
-    line = "optimal-k 12 --k 12 --code ldpc --blocking-prob 0.1 --failure-prob 0.02"
+    line = "choose-unit --k 12 --code ldpc --blocking-prob 0.1 --failure-prob 0.02"
     (found,) = json.loads(printed(f"{line} --json", capsys))
     assert found["r"] > found["r_mds"] == cm.repair_packets_for(12, blocking_prob=0.1, failure_prob=0.02)
     assert found["failure_prob"] < found["failure_prob_high"] <= 0.02
@@ -250,44 +291,56 @@ def test_a_long_time_is_told_in_days():
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("optimal-k 64 --blocking-prob 0.1 --failure-prob 0", "failure_prob = 0"),
-        ("optimal-k 64 --blocking-prob 0.1 --failure-prob 1", "failure_prob = 1"),
-        ("optimal-k 64 --failure-prob 1e-6", "no blocking probabilities for one question"),
-        ("optimal-k 64 --blocking-prob 0.1,0.2 --failure-prob 1e-6", "2 blocking probabilities"),
-        ("optimal-k 64 PATHS", "need --failure-prob"),
-        ("optimal-k 64 PATHS --blocking-prob 0.1,0.2 --failure-prob 1e-6", "--path-file holds the losses"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --k 65", "--k = 65"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --retransmit 1ms", "--retransmit needs --deadline"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --interleave 3", "--interleave changes nothing without --burst"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --burst 1.05", "runs of 1.11111"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --burst many", "--burst many: write packets of a path, as in 5"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --deadline 10us --rate 25Gbps", "deadline_s = 1e-05"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --deadline 60us --rate 25Gbps --k 64", "misses the deadline"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --first-path 16", "first_path = 16"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --lost 12/1000", "--lost is the loss of equal, independent packets"),
-        ("optimal-k 64 --failure-prob 1e-6 --lost 12", "--lost 12: write lost/sent"),
-        ("optimal-k 64 --failure-prob 1e-6 --lost 0/10", "--lost 0/10"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --simulate --code rlnc", "--code is not simulated: leave it out with"),
-        ("optimal-k 9 --failure-prob 0.1 --lost 1/100 --simulate", "--lost is not simulated: leave it out with"),
-        ("optimal-k 64 PATHS --failure-prob 0.1 --simulate --deadline 1ms", "losses with a deadline are not simulated"),
-        ("optimal-k 64 PATHS --failure-prob 0.1 --simulate --plot a.png", "--plot draws the units of all sizes"),
+        ("choose-unit 64 --blocking-prob 0.1 --failure-prob 0", "failure_prob = 0"),
+        ("choose-unit 64 --blocking-prob 0.1 --failure-prob 1", "failure_prob = 1"),
+        ("choose-unit 64 --failure-prob 1e-6", "no blocking probabilities for one question"),
+        ("choose-unit 64 --blocking-prob 0.1,0.2 --failure-prob 1e-6", "'0.1,0.2' is not a number"),
+        ("choose-unit 64 PATHS", "Give --failure-prob"),
+        ("choose-unit 64 PATHS --blocking-prob 0.1 --failure-prob 1e-6", "--path-file holds the losses"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --k 65", "--k = 65"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --retransmit 1ms", "--retransmit needs --deadline"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --interleave 3", "--interleave changes nothing without --burst"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --burst 1.05", "runs of 1.11111"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --burst many", "--burst many: write packets of a path, as in 5"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --deadline 10us --rate 25Gbps", "deadline_s = 1e-05"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --deadline 60us --rate 25Gbps --k 64", "misses the deadline"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --first-path 16", "first_path = 16"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --lost 12/1000", "--lost is the loss of equal, independent packets"),
+        ("choose-unit 64 --failure-prob 1e-6 --lost 12", "--lost 12: write lost/sent"),
+        ("choose-unit 64 --failure-prob 1e-6 --lost 0/10", "--lost 0/10"),
         (
-            "optimal-k 64 PATHS --failure-prob 0.1 --simulate --deadline 1ms --retransmit 1us",
+            "choose-unit PATHS --failure-prob 1e-6 --simulate --code rlnc",
+            "--code is not simulated: leave it out with",
+        ),
+        ("choose-unit 9 --failure-prob 0.1 --lost 1/100 --simulate", "--lost is not simulated: leave it out with"),
+        (
+            "choose-unit PATHS --failure-prob 0.1 --simulate --deadline 1ms",
+            "losses with a deadline are not simulated",
+        ),
+        ("choose-unit 64 PATHS --failure-prob 0.1 --simulate --plot a.png", "--plot draws the units of all sizes"),
+        (
+            "choose-unit 64 PATHS --failure-prob 0.1 --simulate --deadline 1ms --retransmit 1us",
             "--retransmit is not simulated: leave it out with",
         ),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --k 9 --plot a.png", "--plot draws the units of all sizes"),
-        ("optimal-k 64 --failure-prob 1e-6 --path-file nowhere.csv", "nowhere.csv"),
-        ("optimal-k 300 --blocking-prob 0.1 --failure-prob 1e-6 --burst 5", "at most 256"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --rtt-short 50us", "--rtt-short is about the delay of a window"),
-        ("optimal-k 64 PATHS --failure-prob 1e-6 --objective eq4", "--objective is about the delay of a window"),
-        ("optimal-k 64 --lost 12/1000 --failure-prob 1e-6 --code rlnc", "--code counts for the code alone"),
-        ("optimal-k 64 --lost 12/1000 --failure-prob 1e-6 --deadline 1ms", "--lost says nothing of delays"),
-        ("redundancy 64 --failure-prob 1e-6 --target-prob 0.9", "give one of the two"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --k 9 --plot a.png", "--plot draws the units of all sizes"),
+        ("choose-unit 64 --failure-prob 1e-6 --path-file nowhere.csv", "nowhere.csv"),
+        ("choose-unit 300 --blocking-prob 0.1 --failure-prob 1e-6 --burst 5", "at most 256"),
+        ("choose-unit 64 PATHS --failure-prob 1e-6 --rtt-long 3ms", "Unknown option: --rtt-long"),
+        ("choose-unit 64 --failure-prob 1e-6 --lost 1/9 --blocking-prob 0.1", "leave out other losses"),
+        ("choose-unit --k 9 --blocking-prob 0.1 --failure-prob 1e-6 --interleave 1", "without --burst"),
+        ("choose-unit 64 --lost 12/1000 --failure-prob 1e-6 --code rlnc", "--code counts for the code alone"),
+        ("choose-unit 64 --lost 12/1000 --failure-prob 1e-6 --deadline 1ms", "--lost says nothing of delays"),
+        ("redundancy 64 --failure-prob 1e-6 --target-prob 0.99", "give one of the two"),
+        ("redundancy 64 PATHS --blocking-prob 0.1,0.2,0.3", "--path-file holds the losses"),
+        ("decode-prob 64 PATHS --blocking-prob 0.2", "--path-file holds the losses"),
         ("decode-prob 64 --failure-prob 1e-6 --spread random", "give --burst"),
-        ("optimal-k 64 --code raptor --blocking-prob 0.1 --failure-prob 1e-6", "--code"),
-        ("optimal-k 64 --code ldpc --k 9 --blocking-prob 0.1 --failure-prob 1e-6", "with 10000 tries: ask for 0.001"),
-        ("optimal-k 64 --code ldpc --blocking-prob 0.1 --failure-prob 0.01", "measured for one size of unit: give --k"),
-        ("optimal-k 64 --code ldpc --k 1 --blocking-prob 0.9 --failure-prob 0.01", "is out of reach of --code ldpc"),
+        ("choose-unit 64 --code raptor --blocking-prob 0.1 --failure-prob 1e-6", "--code"),
+        ("choose-unit 64 --code ldpc --k 9 --blocking-prob 0.1 --failure-prob 1e-6", "with 10000 tries: ask for 0.001"),
+        (
+            "choose-unit --code ldpc --blocking-prob 0.1 --failure-prob 0.01",
+            "measured for one size of unit: give --k",
+        ),
+        ("choose-unit 64 --code ldpc --k 1 --blocking-prob 0.9 --failure-prob 0.01", "is out of reach of --code ldpc"),
     ],
 )
 def test_refusals_are_one_line(line, told, paths, capsys):
@@ -296,6 +349,6 @@ def test_refusals_are_one_line(line, told, paths, capsys):
 
 def test_a_fault_of_the_file_names_its_line(tmp_path, capsys):
     (tmp_path / "p.csv").write_text("loss\n0.1\n1.5\n", encoding="utf-8")
-    found = ended(f"optimal-k 9 --path-file {tmp_path / 'p.csv'} --failure-prob 0.1", capsys)
+    found = ended(f"choose-unit 9 --path-file {tmp_path / 'p.csv'} --failure-prob 0.1", capsys)
     assert found.status == 2
     assert "p.csv line 3: loss: loss = 1.5, but it must be a probability" in found.err

@@ -60,6 +60,13 @@ FLAGS = {
     "optimal-k": (
         [
             *("--blocking-prob", "--rate", "--rtt-short", "--rtt-long", "--paths", "--blocked-paths", "--packet-size"),
+            *("--objective", "--max-k", "--whole-units", "--failure-prob"),
+        ],
+        1,
+    ),
+    "choose-unit": (
+        [
+            *("--blocking-prob", "--rate", "--paths", "--blocked-paths", "--packet-size", "--code", "--max-k"),
             *("--failure-prob=1e-6", "--failure-prob", "--k", "--deadline", "--retransmit", "--lost", *LOSSES),
         ],
         1,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli.shared.options import Count, MaybeCount, parse_number
+from capsmodel.cli.shared.options import MaybeCount, parse_number
 from capsmodel.coding.paths.losses import MOST_PATHS, PathLosses, Spread
 from capsmodel.units import parse_time_s
 
@@ -58,22 +58,22 @@ class LossOptions:
     Parameters
     ----------
     path_file
-        Table of paths, a row each: loss, and perhaps count, weight, burst_packets, down, delay_us, jitter_us.
+        Table of paths: loss, count, weight, burst_packets, down, delay_us, ...
     spread
-        random, when not given: each packet draws its path; in-turn: the paths take turns, any of them first.
+        Packets draw paths, or paths take turns (random).
     first_path
-        With in-turn: the path of the first packet, from 0 on; any, equally likely, when not given.
+        In turn: path of the first packet, from 0 on; any when not given.
     burst
-        Mean run of losses on a path: packets of that path, or a time such as 120us; losses are independent otherwise.
+        Mean run of losses, packets of a path or a time as 120us; else independent.
     interleave
-        With --burst: packets of a unit on a path are so many packets of that path apart.
+        With --burst: a unit's packets are so many packets of their path apart.
     """
 
     path_file: Path | None = None
     spread: Annotated[Spread | None, Parameter(show_default=False)] = None
     first_path: MaybeCount = None
     burst: Burst = None
-    interleave: Count = 1
+    interleave: MaybeCount = None
 
     @property
     def given(self) -> bool:
@@ -83,8 +83,11 @@ class LossOptions:
     def losses(self, probs: tuple[float, ...], paths: tuple[int, int] | None, **times: Any) -> PathLosses:
         """Return the losses over the paths of the file, over `paths` of which some are down, or of one path."""
         if self.burst is None:
-            require(self.interleave == 1, "--interleave changes nothing without --burst: give both or neither")
-        setting = {"spread": self.spread or "random", "interleave": self.interleave} | times
+            require(self.interleave is None, "--interleave changes nothing without --burst: give both or neither")
+        setting = {
+            "spread": self.spread or "random",
+            "interleave": 1 if self.interleave is None else self.interleave,
+        } | times
         if self.first_path is not None:
             setting["first_path"] = self.first_path
         if self.burst is not None:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 from reprlib import repr as shortened
 from typing import Annotated, Any, TypeVar
 
@@ -32,6 +33,24 @@ def parse_number(text: str) -> float:
     except (ValueError, ArithmeticError):
         rule = "write a number or a fraction, as in 0.2 or 5/16"
         raise ParameterError(f"{shortened(text)} is not a number: {rule}") from None
+
+
+def parse_share(text: str, *, name: str = "probability", most: float = 1.0) -> float:
+    """Return a share of a whole, such as a probability; refuse what is meant in percent, and say what it is.
+
+    Examples
+    --------
+    >>> parse_share("5/16")
+    0.3125
+    >>> parse_share("20")
+    Traceback (most recent call last):
+    capsmodel.checks.ParameterError: 20 is no probability: 20% is 0.2
+    """
+    percent = text.strip().removesuffix("%")
+    value = parse_number(percent)
+    meant = percent != text.strip() or value > most
+    require(not meant, f"{shortened(text)[1:-1]} is no {name}: {value:g}% is {value / 100:g}")
+    return value
 
 
 def _float(text: str) -> float:
@@ -115,17 +134,23 @@ Rate = Annotated[float, _quantity(parse_rate_bps, "RATE", _shown("rate_bps"))]
 Time = Annotated[float, _quantity(parse_time_s, "TIME", _shown("time_s"))]
 Size = Annotated[int, _quantity(parse_size_bytes, "SIZE", _shown("size_bytes"))]
 Number = Annotated[float, _quantity(parse_number, "X")]
+Probability = Annotated[float, _quantity(parse_share, "X")]
 # It may be the first argument, so that an unknown option must not be taken for its value; -1 is a number all the same.
 _COUNT = Parameter(converter=_one(_whole), n_tokens=1, metavar="N")
 Count = Annotated[int, _COUNT]
 # For an option that may be left out.
 MaybeRate = Annotated[float | None, _quantity(parse_rate_bps, "RATE")]
 MaybeTime = Annotated[float | None, _quantity(parse_time_s, "TIME")]
-MaybeNumber = Annotated[float | None, _quantity(parse_number, "X")]
+MaybeProbability = Annotated[float | None, _quantity(parse_share, "X")]
+MaybeLoad = Annotated[float | None, _quantity(partial(parse_share, name="load", most=math.inf), "X")]
 MaybeCount = Annotated[int | None, _COUNT]
 MaybeDuration = Annotated[float | None, _quantity(parse_duration_s, "TIME")]
 _SEVERAL = Parameter(n_tokens=1, negative=(), show_default=_listed)
-Numbers = Annotated[tuple[float, ...], _SEVERAL, Parameter(converter=_many(parse_number), metavar="X,X,...")]
+Probabilities = Annotated[tuple[float, ...], _SEVERAL, Parameter(converter=_many(parse_share), metavar="X,X,...")]
+MaybeProbabilities = Annotated[Probabilities | None, Parameter(show_default=False)]
+Loads = Annotated[
+    tuple[float, ...], _SEVERAL, Parameter(converter=_many(partial(parse_share, name="load")), metavar="X,X,...")
+]
 Counts = Annotated[tuple[int, ...], _SEVERAL, Parameter(converter=_many(_whole), metavar="N,N,...")]
 MaybeCounts = Annotated[Counts, Parameter(show_default=False)]
 # Given once or several times, each with one value.

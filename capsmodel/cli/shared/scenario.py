@@ -14,7 +14,7 @@ from capsim.base.bounds import LOAD
 from capsim.scenario.profile import Filled
 from capsim.scenario.scenario import from_dict
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli.shared.options import MaybeCount, MaybeNumber, MaybeRate, MaybeTime, Texts, failure, settings_of
+from capsmodel.cli.shared.options import MaybeCount, MaybeLoad, MaybeRate, MaybeTime, Texts, failure, settings_of
 from capsmodel.experiments.number_texts import quantity
 from capsmodel.units import parse_size_bytes
 
@@ -22,7 +22,6 @@ Engine = Literal["compiled", "reference"]
 
 # A whole number that 64 bits hold.
 _COUNT = r"[0-9]{1,18}"
-# A load above is meant in percent: links are overloaded from 1 on.
 
 # Numbers behind the colon of --fabric, in their order; those behind "optional" may be left out.
 _FABRIC_COUNTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -89,7 +88,7 @@ class ScenarioOptions:
     delay: MaybeTime = None
     buffer: str | None = None
     workload: str | None = None
-    load: MaybeNumber = None
+    load: MaybeLoad = None
     flows: MaybeCount = None
     flow_file: Path | None = None
     profile: Literal["10g", "25g", "100g", "400g"] | None = None

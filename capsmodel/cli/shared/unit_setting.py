@@ -5,7 +5,6 @@ from typing import Any
 
 from cyclopts import Group, Parameter
 
-from capsmodel.checks import require
 from capsmodel.cli.shared.options import Flag, MaybeCount, Rate, Size, Time
 from capsmodel.coding.caps_setting import SETTING
 from capsmodel.coding.optimal_unit import MOST_CURVE_SIZES, DelayCurve, delay_curve
@@ -22,17 +21,17 @@ class UnitSetting:
     Parameters
     ----------
     rate
-        Rate C of a path, such as 1Gbps.
+        Rate C of a path.
     rtt_short
-        Largest round-trip time of a path without long flows, such as 100us.
+        Largest round-trip time of a path without long flows.
     rtt_long
-        Largest round-trip time of a path with long flows, such as 3ms.
+        Largest round-trip time of a path with long flows.
     packet_size
-        Packet size, such as 1500B.
+        Size of a packet.
     objective
-        eq4: CAPS Eq. 4 as printed; with_redundancy_cost: Eq. 4 plus the time to send the repair packets, over k and r.
+        CAPS Eq. 4 as printed, or with the time to send the repair packets.
     max_k
-        Largest k to consider; the window when not given. Curves show at most the first 8192.
+        Largest k to consider; the window when not given.
     whole_units
         Round w/k up to whole units.
     """
@@ -51,15 +50,6 @@ class UnitSetting:
             "rtt_short_s": self.rtt_short, "rtt_long_s": self.rtt_long, "packet_bytes": self.packet_size,
             "rate_bps": self.rate, "objective": self.objective, "whole_units": self.whole_units, "max_k": self.max_k,
         }  # fmt: skip
-
-    def require_only_rate_and_size(self) -> None:
-        """Refuse what the delay of a window depends on, where no delay of a window is asked for."""
-        others = ("rtt_short", "rtt_long", "objective", "max_k", "whole_units")
-        given = [name for name in others if getattr(self, name) != getattr(UnitSetting(), name)]
-        option = f"--{given[0].replace('_', '-')}" if given else ""
-        require(
-            not given, f"{option} is about the delay of a window, and --failure-prob is not: leave out one of the two"
-        )
 
     def curve(self, window_packets: int, prob: float) -> DelayCurve:
         """Return the delay of every k that a curve holds."""

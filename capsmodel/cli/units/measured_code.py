@@ -1,4 +1,4 @@
-"""``capsmodel optimal-k --code ldpc``: the least r of a code that no formula knows, measured on its own decoder.
+"""``capsmodel choose-unit --code ldpc``: the least r of a code that no formula knows, measured on its own decoder.
 
 A share that was measured says nothing of what is rarer than its tries: targets below `LEAST_FAILURE_PROB` are refused,
 and the upper end of an interval stands for every share, also where none failed.

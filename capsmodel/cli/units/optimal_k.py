@@ -5,15 +5,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from cyclopts import Parameter
+from cyclopts import CycloptsError, Parameter
 
 from capsmodel.checks import FloatArray, require
-from capsmodel.cli.shared.losses import NO_LOSSES, LossOptions
-from capsmodel.cli.shared.options import Count, Flag, MaybeCount, Numbers, path_pair
+from capsmodel.cli.shared.options import Count, Flag, MaybeCount, MaybeProbabilities, path_pair
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, explain, print_table, say, text_curve
 from capsmodel.cli.shared.table import Column
 from capsmodel.cli.shared.unit_setting import UnitSetting
-from capsmodel.cli.units.unit_choice import NO_WISH, Question, Wish, chosen_unit, print_choice, question
 from capsmodel.coding.caps_setting import PAPER_PROBS, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import DelayCurve, optimal_coding_unit
 
@@ -37,58 +35,58 @@ _WHAT_PACKETS_SAY = (
 CAPS_SETTING = UnitSetting()
 
 
+def _belongs_to_choose_unit(_: Any, tokens: Any) -> None:
+    raise CycloptsError(msg=f"{tokens[0].keyword} is an option of capsmodel choose-unit: see its --help")
+
+
+_Moved = Annotated[
+    None,
+    Parameter(
+        name=(
+            "--failure-prob", "--k", "--deadline", "--retransmit", "--lost", "--code",
+            "--path-file", "--spread", "--first-path", "--burst", "--interleave",
+        ),
+        converter=_belongs_to_choose_unit, n_tokens=1, accepts_keys=False, show=False,
+    ),
+]  # fmt: skip
+
+
 def optimal_k(
     window_packets: Count = WINDOW_PACKETS,
     *,
-    blocking_prob: Numbers = PAPER_PROBS,
+    blocking_prob: MaybeProbabilities = None,
     paths: MaybeCount = None,
     blocked_paths: MaybeCount = None,
-    losses: LossOptions = NO_LOSSES,
-    wish: Wish = NO_WISH,
     setting: UnitSetting = CAPS_SETTING,
     simulate: Flag = False,
     plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
+    moved: _Moved = None,
 ) -> None:
     """Find the coding unit (k source, r repair packets) with the smallest mean delay of a window.
 
-    The defaults are the setting of CAPS, section VI-D. With --failure-prob: the units that fail so seldom, and which of
-    them sends the fewest repair packets.
+    The defaults are the setting of CAPS, section VI-D. Units by how often they fail: capsmodel choose-unit.
 
     Parameters
     ----------
     window_packets
         Congestion window w, in packets.
     blocking_prob
-        Probability p_B that a packet is blocked; several, separated by commas, give a row each; 5/16 is one too.
+        Probabilities p_B of a blocked packet (0.2,0.25,0.3,0.35).
     paths
-        Equal-cost paths n; with --blocked-paths it replaces --blocking-prob by p_B = n_L / n.
+        Equal-cost paths n, in place of it: p_B = n_L / n.
     blocked_paths
         Paths n_L that carry a long flow.
     simulate
-        Send 200 windows through the simulator for some k, and print what they took beside the formula; with
-        --failure-prob send units over the paths, and print how many fail, in packets and in bytes.
+        Send 200 windows packet by packet, for some k.
     plot
-        Write the delay curves, or with --failure-prob the corners, to this file (PNG, PDF or SVG; needs matplotlib).
+        Write the delay curves to this file (PNG, PDF or SVG; needs matplotlib).
     """
+    del moved  # refused while it is read
     if plot is not None:
         from capsmodel.plotting import check_figure_path  # matplotlib takes a second to load
 
         check_figure_path(plot)
-    if losses.given or wish != NO_WISH:
-        asked_probs = () if blocking_prob == PAPER_PROBS else blocking_prob
-        both = path_pair(paths, blocked_paths)
-        asked = question(window_packets, asked_probs, both, options=losses, wish=wish, setting=setting)
-        if simulate:
-            _print_simulated(asked, plot, output)
-        elif wish.code == "ldpc":
-            require(plot is None, "--plot draws the units of all sizes: leave out --code ldpc")
-            from capsmodel.cli.units.measured_code import print_measured  # the codec loads Numba
-
-            print_measured(asked, output)
-        else:
-            print_choice(asked, plot=plot, output=output)
-        return
     probs = _blocking_probs(blocking_prob, paths, blocked_paths)
     rows = optimal_k_rows(window_packets, blocking_prob=probs, setting=setting)
     title = f"Optimal coding unit, window {window_packets} packets, objective {setting.objective}"
@@ -107,19 +105,11 @@ def optimal_k(
             say(f"wrote {plot}")
 
 
-def _print_simulated(asked: Question, plot: Path | None, output: Output) -> None:
-    """Send the units that answer a question, with fewer repair packets too."""
-    require(plot is None, "--plot draws the units of all sizes: leave out --simulate")
-    k, r = chosen_unit(asked)
-    from capsmodel.cli.units.sent_windows import print_sent_units  # the simulator takes a second to load
-
-    print_sent_units(k, r, losses=asked.losses, output=output)
-
-
-def _blocking_probs(given: tuple[float, ...], paths: int | None, blocked_paths: int | None) -> tuple[float, ...]:
+def _blocking_probs(given: tuple[float, ...] | None, paths: int | None, blocked_paths: int | None) -> tuple[float, ...]:
     both = path_pair(paths, blocked_paths)
     if both is None:
-        return given
+        return PAPER_PROBS if given is None else given
+    require(given is None, "--blocking-prob and --paths exclude each other: give one")
     n_paths, blocked = both
     rule = f"with {n_paths} paths it must lie in 0..{n_paths - 1}: a path each, and one left free"
     require(0 <= blocked < n_paths, f"--blocked-paths = {blocked}, but {rule}")

@@ -1,4 +1,4 @@
-"""``capsmodel optimal-k --simulate``: windows in coding units, or units over unequal paths, sent packet by packet."""
+"""``--simulate`` of ``optimal-k`` and ``choose-unit``: windows in coding units, or units over paths, as packets."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""``capsmodel optimal-k --failure-prob``: the units that keep a promise, what each costs, and what that assumes."""
+"""``capsmodel choose-unit``: the units that keep a promise, what each costs, and what that assumes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli.shared.losses import LossOptions, Lost
-from capsmodel.cli.shared.options import MaybeCount, MaybeNumber, MaybeTime
+from capsmodel.cli.shared.losses import LOSSES, LossOptions, Lost
+from capsmodel.cli.shared.options import MaybeCount, MaybeProbability, MaybeTime, Rate, Size, path_pair
 from capsmodel.cli.shared.output import Output, explain, print_table, say
 from capsmodel.cli.shared.table import Column
-from capsmodel.cli.shared.unit_setting import UnitSetting
+from capsmodel.coding.caps_setting import SETTING, WINDOW_PACKETS
 from capsmodel.coding.paths.estimates import failure_elasticity, predictive_repair_packets, residual_loss_prob
 from capsmodel.coding.paths.losses import PathLosses
 from capsmodel.coding.paths.retransmission import (
@@ -34,13 +34,12 @@ from capsmodel.coding.redundancy import repair_packets_for
 from capsmodel.experiments.number_texts import number, quantity
 from capsmodel.units import serialisation_s
 
-WISH = Group("Wish", sort_key=20)
 _SUPPOSED_RUN = 2.0
 _SUPPOSED_ERROR = 1.5
 _MOST_SENDINGS = 8
 
 
-@Parameter(name="*", group=WISH)
+@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Wish:
     """What is asked of a unit.
@@ -48,30 +47,57 @@ class Wish:
     Parameters
     ----------
     failure_prob
-        Largest probability that a unit fails, such as 1e-6; asks for the least share of repair packets.
+        Largest probability that a unit fails, such as 1e-6; it is needed.
     k
-        Source packets of the unit; all sizes up to the window when not given.
-    deadline
-        Time from the first packet of a unit to the moment when it must be decoded, such as 300us.
-    retransmit
-        Time from sending a packet to sending it again; asks what each sending that --deadline allows leaves to the
-        code.
-    lost
-        Packets that were counted as lost, of those sent, such as 12/1000, in place of a blocking probability.
+        Units of k source packets only.
     code
-        rs: Reed-Solomon, any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank; ldpc:
-        LDPC-Staircase of --k source packets, measured on its decoder.
+        Code of a unit; ldpc's is measured.
+    deadline
+        Time from a unit's first packet to when it must be decoded, as 300us.
+    retransmit
+        With --deadline: time from sending a packet to sending it again.
+    rate
+        Rate of a path.
+    packet_size
+        Size of a packet.
     """
 
-    failure_prob: MaybeNumber = None
+    failure_prob: MaybeProbability = None
     k: MaybeCount = None
+    code: Literal["rs", "rlnc", "ldpc"] = "rs"
     deadline: MaybeTime = None
     retransmit: MaybeTime = None
-    lost: Lost = None
-    code: Code | Literal["ldpc"] = "rs"
+    rate: Rate = SETTING["rate_bps"]
+    packet_size: Size = SETTING["packet_bytes"]
 
 
 NO_WISH = Wish()
+
+
+@Parameter(name="*", group=LOSSES)
+@dataclass(frozen=True, kw_only=True)
+class OneLoss:
+    """The loss of all packets, or the paths that lose all.
+
+    Parameters
+    ----------
+    blocking_prob
+        Probability that a packet is lost.
+    lost
+        In place of it: packets counted as lost of those sent, as 12/1000.
+    paths
+        Equal paths, in place of it.
+    blocked_paths
+        So many of them, any, lose all packets of a unit.
+    """
+
+    blocking_prob: MaybeProbability = None
+    lost: Lost = None
+    paths: MaybeCount = None
+    blocked_paths: MaybeCount = None
+
+
+NO_LOSS = OneLoss()
 
 
 @dataclass(frozen=True)
@@ -80,10 +106,10 @@ class Question:
 
     failure_prob: float
     wish: Wish
+    lost: tuple[int, int] | None
     losses: PathLosses
     words: str
-    window_packets: int
-    setting: UnitSetting
+    max_k: int
 
     @property
     def code(self) -> Code:
@@ -93,7 +119,7 @@ class Question:
     @property
     def packet_s(self) -> float:
         """Time to send a packet, s."""
-        return float(serialisation_s(self.setting.packet_size, rate_bps=self.setting.rate))
+        return float(serialisation_s(self.wish.packet_size, rate_bps=self.wish.rate))
 
     def costs(self, k: int, r: int, failure_prob: float) -> dict[str, Any]:
         """Return how long a unit takes to send, and how often one fails when they are sent without a pause."""
@@ -102,50 +128,45 @@ class Question:
 
     def title(self, asked: str) -> str:
         """Return what the table answers."""
-        sent = f"{quantity('rate_bps', self.setting.rate)}, packets of {self.setting.packet_size}B"
+        sent = f"{quantity('rate_bps', self.wish.rate)}, packets of {self.wish.packet_size}B"
         in_time = f", in {quantity('deadline_s', self.wish.deadline)}" if self.wish.deadline else ""
         return f"{asked} that fail{in_time} with at most {self.failure_prob:g}: {self.words}; {sent}"
 
 
-def question(
-    window_packets: int,
-    probs: tuple[float, ...],
-    paths: tuple[int, int] | None,
-    *,
-    options: LossOptions,
-    wish: Wish,
-    setting: UnitSetting,
-) -> Question:
+def question(max_k: int | None, *, one: OneLoss, options: LossOptions, wish: Wish) -> Question:
     """Return what is asked, checked."""
     if wish.failure_prob is None:
-        raise ParameterError("paths, runs of losses and deadlines need --failure-prob, such as 1e-6: give it")
-    setting.require_only_rate_and_size()
-    alone = wish.code == "rs" or (wish.lost is None and wish.retransmit is None)
+        raise ParameterError("which failures may a unit have? Give --failure-prob, such as 1e-6")
+    alone = wish.code == "rs" or (one.lost is None and wish.retransmit is None)
     require(alone, "--code counts for the code alone: leave it out with --lost and --retransmit")
-    require(wish.lost is None or wish.deadline is None, "--lost says nothing of delays: leave out --deadline")
-    if wish.lost is not None:
-        lone = not probs and paths is None and not options.given
-        require(lone, "--lost is the loss of equal, independent packets: leave out other losses")
-        lost, sent = wish.lost
-        require(0 < lost < sent, f"--lost {lost}/{sent}: some packets must be lost, and some must not")
-        probs = (lost / sent,)
-    require(
-        wish.k is None or 1 <= wish.k <= window_packets, f"--k = {wish.k}, but a unit has 1 to {window_packets} packets"
-    )
+    require(one.lost is None or wish.deadline is None, "--lost says nothing of delays: leave out --deadline")
+    most = (wish.k or WINDOW_PACKETS) if max_k is None else max_k
+    require(wish.k is None or 1 <= wish.k <= most, f"--k = {wish.k}, but a unit has 1 to {most} source packets")
     require(wish.retransmit is None or wish.deadline is not None, "--retransmit needs --deadline: give both or neither")
-    packet_s = float(serialisation_s(setting.packet_size, rate_bps=setting.rate))
+    packet_s = float(serialisation_s(wish.packet_size, rate_bps=wish.rate))
     times: dict[str, Any] = {"packet_s": packet_s} if options.burst and options.burst.time_s else {}
     if wish.deadline is not None and wish.retransmit is None:
         times |= {"packet_s": packet_s, "deadline_s": wish.deadline}
         if options.spread != "in-turn":
             times["delay_per"] = "packet"
-    losses = options.losses(probs, paths, **times)
-    return Question(wish.failure_prob, wish, losses, options.words(losses), window_packets, setting)
+    prob = one.blocking_prob if one.lost is None else _counted_loss(one.lost, one, options)
+    paths = path_pair(one.paths, one.blocked_paths)
+    losses = options.losses(() if prob is None else (prob,), paths, **times)
+    return Question(wish.failure_prob, wish, one.lost, losses, options.words(losses), most)
+
+
+def _counted_loss(counted: tuple[int, int], one: OneLoss, options: LossOptions) -> float:
+    """Return the share of lost packets, beside which no other losses may be given."""
+    lone = replace(one, lost=None) == NO_LOSS and not options.given
+    require(lone, "--lost is the loss of equal, independent packets: leave out other losses")
+    lost, sent = counted
+    require(0 < lost < sent, f"--lost {lost}/{sent}: some packets must be lost, and some must not")
+    return lost / sent
 
 
 def print_choice(asked: Question, *, plot: Path | None, output: Output) -> None:
     """Print the answer."""
-    if asked.wish.lost is not None:
+    if asked.lost is not None:
         _print_counted(asked, output)
     elif asked.wish.retransmit is not None:
         _print_sendings(asked, output)
@@ -163,13 +184,13 @@ def chosen_unit(asked: Question) -> tuple[int, int]:
     others = {
         "--code": wish.code != "rs",
         "--retransmit": wish.retransmit is not None,
-        "--lost": wish.lost is not None,
+        "--lost": asked.lost is not None,
     }
     for option, given in others.items():
         require(not given, f"{option} is not simulated: leave it out with --simulate")
     if wish.k is not None:
         return wish.k, int(repair_packets_for(wish.k, losses=asked.losses, failure_prob=asked.failure_prob))
-    corners = unit_corners(asked.losses, failure_prob=asked.failure_prob, max_k=asked.window_packets)
+    corners = unit_corners(asked.losses, failure_prob=asked.failure_prob, max_k=asked.max_k)
     return int(corners.k[corners.best]), int(corners.r[corners.best])
 
 
@@ -188,7 +209,7 @@ _CORNERS = (
 
 
 def _print_corners(asked: Question, plot: Path | None, output: Output) -> None:
-    corners = unit_corners(asked.losses, failure_prob=asked.failure_prob, max_k=asked.window_packets, code=asked.code)
+    corners = unit_corners(asked.losses, failure_prob=asked.failure_prob, max_k=asked.max_k, code=asked.code)
     columns = zip(
         *(values.tolist() for values in (corners.r, corners.k, corners.share)),
         *(values.tolist() for values in (corners.failure_prob, corners.worst_failure_prob)),
@@ -246,7 +267,7 @@ def _print_one(asked: Question, output: Output) -> None:
 
 _SENDINGS = (
     Column("sendings", "sendings of a packet"),
-    Column("fits", "fits"),
+    Column("fits", "the last one is"),
     Column("r", "r, repair packets"),
     Column("failure_prob", "fails"),
     Column("sent_per_source_packet", "packets sent per source packet"),
@@ -255,7 +276,7 @@ _SENDINGS = (
 
 def _print_sendings(asked: Question, output: Output) -> None:
     """Print what each sending leaves to the code."""
-    k, wish = asked.wish.k or asked.window_packets, asked.wish
+    k, wish = asked.wish.k or asked.max_k, asked.wish
     least_s = max((getattr(path.delay, "least_s", 0.0) for path in asked.losses.paths), default=0.0)
     rows: list[dict[str, Any]] = []
     for sendings in range(1, _MOST_SENDINGS + 1):
@@ -273,7 +294,8 @@ def _print_sendings(asked: Question, output: Output) -> None:
         rows[-1]["sent_per_source_packet"] = sent_per_source_packet(k, **common)
         if r == 0:
             break
-    print_table(rows, columns=_SENDINGS, title=asked.title(f"Units of {k} source packets"), output=output)
+    shown = [row | {"fits": "in time" if row["fits"] else "too late"} for row in rows] if output.is_text else rows
+    print_table(shown, columns=_SENDINGS, title=asked.title(f"Units of {k} source packets"), output=output)
     if output.is_text:
         _explain_sendings(rows, asked)
 
@@ -291,7 +313,8 @@ def _explain_sendings(rows: Sequence[dict[str, Any]], asked: Question) -> None:
             f"and {rows[0]['sent_per_source_packet']:.4g} where the code does it alone."
         )
     else:
-        explain(f"{last['sendings']} sendings fit; the code then needs r = {last['r']}, and {rows[0]['r']} alone.")
+        count = "1 sending fits" if last["sendings"] == 1 else f"{last['sendings']} sendings fit"
+        explain(f"{count}; the code then needs r = {last['r']}, and {rows[0]['r']} alone.")
     alone = rows[0]
     if alone["r"]:
         longer_s = break_even_round_trip_s(alone["k"], r=alone["r"], losses=asked.losses, packet_s=asked.packet_s)
@@ -316,8 +339,8 @@ _COUNTED_COLUMNS = (
 
 def _print_counted(asked: Question, output: Output) -> None:
     """Print what a count of lost packets says."""
-    lost, sent = asked.wish.lost or (0, 1)
-    k = asked.wish.k or asked.window_packets
+    lost, sent = asked.lost or (0, 1)
+    k = asked.wish.k or asked.max_k
     row = {
         "k": k,
         "lost": lost,
