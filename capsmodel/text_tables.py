@@ -36,14 +36,8 @@ _PART_OF_KEY = r"(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*"
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART_OF_KEY}){{{MOST_NESTED}}}")
 
 
-class Range(Protocol):
-    """The values that a column may hold."""
-
-    def holds(self, value: float) -> bool:
-        """Return whether `value` is allowed."""
-
-    def check(self, name: str, value: float) -> None:
-        """Raise :class:`~capsmodel.checks.ParameterError` unless `value` of the quantity called `name` is allowed."""
+Check = Callable[[str, float], object]
+"""Raises :class:`~capsmodel.checks.ParameterError` unless a value of the quantity of that name is allowed."""
 
 
 @dataclass(frozen=True)
@@ -73,26 +67,40 @@ def text(name: str, *, needed: bool = True) -> Column:
     return Column(name, lambda cell, _: cell, {name: ""}, needed)
 
 
-def whole(name: str, bound: Range, *, needed: bool = True) -> Column:
-    """Return a column of whole numbers within `bound`."""
+def whole(name: str, check: Check, *, needed: bool = True) -> Column:
+    """Return a column of whole numbers that pass `check`."""
 
     def read(cell: str, _: str) -> int:
         require(bool(_WHOLE.fullmatch(cell)), f"{shortened(cell)} is no whole number")
-        bound.check(name, int(cell))
+        check(name, int(cell))
         return int(cell)
 
     return Column(name, read, {name: ""}, needed)
 
 
-def quantity(name: str, bound: Range, *, needed: bool = True, also: Mapping[str, str] | None = None) -> Column:
-    """Return a column of times, rates or sizes within `bound`: what `name` ends in says which.
+def number(name: str, check: Check, *, needed: bool = True) -> Column:
+    """Return a column of numbers without a unit that pass `check`."""
+
+    def read(cell: str, _: str) -> float:
+        try:
+            value = float(cell)
+        except ValueError:
+            raise ParameterError(f"{shortened(cell)} is no number: write {name} as in 0.01") from None
+        check(name, value)
+        return value
+
+    return Column(name, read, {name: ""}, needed)
+
+
+def quantity(name: str, check: Check, *, needed: bool = True, also: Mapping[str, str] | None = None) -> Column:
+    """Return a column of times, rates or sizes that pass `check`: what `name` ends in says which.
 
     Parameters
     ----------
     name : str
         Ends in ``_s``, ``_bps`` or ``_bytes``; with another unit of the quantity in this place it is a head too.
-    bound : Range
-        In the unit of `name`.
+    check : function
+        Of the value in the unit of `name`.
     needed : bool
         As of :class:`Column`.
     also : mapping, optional
@@ -104,8 +112,10 @@ def quantity(name: str, bound: Range, *, needed: bool = True, also: Mapping[str,
 
     def read(cell: str, unit: str) -> float:
         value = parse(cell, unit=unit)
-        if not bound.holds(value):
-            bound.check(f"{shortened(cell)}, that is {name}", value)
+        try:
+            check(name, value)
+        except ParameterError:
+            check(f"{shortened(cell)}, that is {name}", value)
         return value
 
     return Column(name, read, heads, needed)

@@ -402,6 +402,7 @@ def test_numpy_and_machine_code_give_the_same(monkeypatch):
 
 def test_the_mean_loss_counts_paths_by_weight_and_those_that_are_down():
     assert PathLosses([0.1, 0.3], weight=[3, 1]).mean_loss == pytest.approx(0.15)
+    assert PathLosses([0.1, 0.3], weight=[1e308, 1e308]).mean_loss == pytest.approx(0.2)
     assert PathLosses([0.1, 0.3], down_prob=[0, 0.5]).mean_loss == pytest.approx((0.1 + 0.65) / 2)
     assert PathLosses([0.1] * 4, down_paths=1).mean_loss == pytest.approx(0.25 + 0.075)
 

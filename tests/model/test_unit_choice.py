@@ -296,12 +296,15 @@ def test_a_file_of_paths(tmp_path):
 @pytest.mark.parametrize(
     ("text", "refusal"),
     [
-        ("loss\n1.5\n", "line 2: loss: loss = 1.5, but it must be a probability"),
+        ("loss\n1.5\n", "line 2: loss: loss = 1.5, but a probability lies in [0, 1]"),
         ("loss\n1%\n", "line 2: loss: '1%' is no number: write loss as in 0.01"),
         ("loss,speed\n0.1,2\n", "line 1: unknown column 'speed'"),
         ("loss,burst_packets\n0.1,3\n0.1,\n", "line 3: no burst_packets"),
-        ("loss,burst_us\n0.1,0\n", "line 2: burst_s = 0"),
-        ("loss,count\n0.1,70000\n", "line 2: count: count = 70000"),
+        ("loss,burst_us\n0.1,0\n", "line 2: burst_us: '0', that is burst_s = 0, but"),
+        ("loss,count\n0.1,70000\n", "paths.csv has 70000 paths"),
+        ("loss,count\n0.1,0\n", "line 2: count: count = 0"),
+        ("loss,burst_packets\n0.1,0.5\n", "line 2: burst_packets: burst_packets = 0.5, but no run is shorter"),
+        ("loss,delay_us\n0.1,-3\n", "line 2: delay_us: '-3'"),
         ("loss,count\n0.1,40000\n0.1,40000\n", "80000 paths"),
         ("weight\n0.1\n", "no column loss"),
     ],

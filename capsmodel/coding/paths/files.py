@@ -22,60 +22,32 @@ Head                                 Column below it
 ===================================  ============================================================================
 """
 
-from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
 
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import non_negative, positive, probability, require
+from capsmodel.checks import whole as whole_number
 from capsmodel.coding.paths.delays import PathDelay
 from capsmodel.coding.paths.losses import MOST_PATHS, PathLosses
 from capsmodel.queueing.service import Exponential
-from capsmodel.text_tables import Column, Table, quantity, read_table, text, whole
+from capsmodel.text_tables import Table, number, quantity, read_table, text, whole
 
 
-@dataclass(frozen=True)
-class _Range:
-    """The values from `least` to `largest` that a column may hold."""
-
-    least: float
-    largest: float
-    rule: str
-
-    def holds(self, value: float) -> bool:
-        """Return whether `value` is allowed."""
-        return self.least <= value <= self.largest
-
-    def check(self, name: str, value: float) -> None:
-        """Raise :class:`~capsmodel.checks.ParameterError` unless `value` is allowed."""
-        require(self.holds(value), f"{name} = {value:g}, but it must be {self.rule}")
+def _run(name: str, value: float) -> None:
+    require(1 <= value < inf, f"{name} = {value:g}, but no run is shorter than one packet, and none is endless")
 
 
-_TIME = _Range(0.0, 1e6, "from 0 to 1e6 s")
-
-
-def _number(name: str, bound: _Range, *, needed: bool = False) -> Column:
-    def read(cell: str, _: str) -> float:
-        try:
-            value = float(cell)
-        except ValueError:
-            raise ParameterError(f"{cell!r} is no number: write {name} as in 0.01") from None
-        bound.check(name, value)
-        return value
-
-    return Column(name, read, {name: ""}, needed)
-
-
-_PROBABILITY = _Range(0.0, 1.0, "a probability, in [0, 1]")
 _COLUMNS = (
-    _number("loss", _PROBABILITY, needed=True),
-    whole("count", _Range(1, MOST_PATHS, f"from 1 to {MOST_PATHS}"), needed=False),
-    _number("weight", _Range(1e-9, 1e9, "from 1e-9 to 1e9")),
-    _number("burst_packets", _Range(1.0, 1e9, "from 1 to 1e9")),
-    quantity("burst_s", _TIME, needed=False),
-    _number("down", _PROBABILITY),
-    quantity("delay_s", _TIME, needed=False),
-    quantity("jitter_s", _TIME, needed=False),
+    number("loss", partial(probability, one=True)),
+    whole("count", partial(whole_number, minimum=1), needed=False),
+    number("weight", positive, needed=False),
+    number("burst_packets", _run, needed=False),
+    quantity("burst_s", positive, needed=False),
+    number("down", partial(probability, one=True), needed=False),
+    quantity("delay_s", non_negative, needed=False),
+    quantity("jitter_s", non_negative, needed=False),
     text("path", needed=False),
 )
 
@@ -141,7 +113,6 @@ def _runs(table: Table, name: str, columns: dict[str, list[Any]]) -> list[float]
         require(
             cell is not None, f"{table.place(row)}: no {name}, but other rows have one: write 1/(1 - loss) for none"
         )
-        require(cell > 0 and cell < inf, f"{table.place(row)}: {name} = {cell}, but it must be above 0")
     return columns[name]
 
 

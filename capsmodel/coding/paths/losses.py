@@ -193,6 +193,7 @@ class PathLosses:
     def weights(self) -> FloatArray:
         """Share of all packets on each path."""
         given = np.array(_each("weight", self.weight, positive, self.n_paths))
+        given /= given.max()  # a sum of large ones is beyond float64
         return np.asarray(given / given.sum())
 
     @cached_property

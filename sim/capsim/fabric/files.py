@@ -30,10 +30,10 @@ from capsmodel.checks import ParameterError
 from capsmodel.text_tables import Column, Faults, Table, quantity, read_table, text, whole
 
 COLUMNS = (
-    whole("src", bounds.HOST),
-    whole("dst", bounds.HOST),
-    quantity("flow_bytes", bounds.FLOW_BYTES, also={"bytes": "b"}),
-    quantity("start_s", bounds.TIME_S),
+    whole("src", bounds.HOST.check),
+    whole("dst", bounds.HOST.check),
+    quantity("flow_bytes", bounds.FLOW_BYTES.check, also={"bytes": "b"}),
+    quantity("start_s", bounds.TIME_S.check),
 )
 CELLS = tuple(text(name, needed=False) for name in (AFTER, PATH))
 _ADVICE = "; the page 'Flows and topologies of other simulators' converts lists of HPCC, htsim and ns-3"
@@ -108,13 +108,13 @@ def _kind(cell: str, _: str) -> str:
     return cell
 
 
-NODES = (text("name"), Column("kind", _kind, {"kind": ""}), whole("tier", bounds.TIER, needed=False))
+NODES = (text("name"), Column("kind", _kind, {"kind": ""}), whole("tier", bounds.TIER.check, needed=False))
 LINKS = (
     *(text("a"), text("b")),
-    quantity("rate_bps", bounds.RATE_BPS),
-    quantity("delay_s", bounds.TIME_S),
-    whole("buffer_packets", bounds.BUFFER_PACKETS, needed=False),
-    quantity("buffer_bytes", bounds.BUFFER_BYTES, needed=False),
+    quantity("rate_bps", bounds.RATE_BPS.check),
+    quantity("delay_s", bounds.TIME_S.check),
+    whole("buffer_packets", bounds.BUFFER_PACKETS.check, needed=False),
+    quantity("buffer_bytes", bounds.BUFFER_BYTES.check, needed=False),
 )
 
 

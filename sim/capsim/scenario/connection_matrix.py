@@ -41,8 +41,8 @@ _HEADS = ("Nodes", "Connections", "Triggers", "Failures")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?")
 _NUMBERED = bounds.Bound(1, 2**31 - 1, "as a number", "htsim has it in 32 bits")
 _COUNTED = bounds.Bound(0, _NUMBERED.largest, _NUMBERED.unit, _NUMBERED.reason)
-_HOST, _ID, _COUNT = whole("host", bounds.HOST), whole("id", _NUMBERED), whole("count", _NUMBERED)
-_SIZE, _START = whole("flow_bytes", bounds.FLOW_BYTES), quantity("start_s", bounds.TIME_S)
+_HOST, _ID, _COUNT = whole("host", bounds.HOST.check), whole("id", _NUMBERED.check), whole("count", _NUMBERED.check)
+_SIZE, _START = whole("flow_bytes", bounds.FLOW_BYTES.check), quantity("start_s", bounds.TIME_S.check)
 _MOST_PAIRS = 10**7  # a barrier of so many flows for as many is a short file, and each pair needs memory
 _KINDS = ("oneshot", "barrier", "multishot")
 
@@ -109,7 +109,7 @@ def _read_line(matrix: _Matrix, number: int, words: Sequence[str]) -> None:
         _read_trigger(matrix, number, words[1:])
     elif first in _HEADS and len(words) == 2:
         require(first not in matrix.heads, f"a second {first}: leave one out")
-        matrix.heads[first] = int(whole(first, _COUNTED).read(words[1], ""))
+        matrix.heads[first] = int(whole(first, _COUNTED.check).read(words[1], ""))
     elif first == "failure":
         raise ParameterError("a list of flows has no failures: give them as failures of the fabric, --fail")
     else:
@@ -172,7 +172,7 @@ _FLOW_WORDS = {
     "id": _ID,
     "start": Column("start_s", _start, {}),
     "size": Column("flow_bytes", _size, {}),
-    "prio": whole("prio", _COUNTED),
+    "prio": whole("prio", _COUNTED.check),
     "trigger": _ID,
     **dict.fromkeys(_DONE, _ID),
 }
