@@ -25,6 +25,8 @@ STYLE = re.compile("\x1b" + r"\[[0-9;]*m")
 COMMANDS = [
     "optimal-k",
     "optimal-k 16 --blocking-prob 0.2 --simulate",
+    "choose-unit --blocking-prob 0.01 --failure-prob 1e-6",
+    "choose-unit --k 8 --blocking-prob 0.01 --failure-prob 1e-6 --deadline 1ms --retransmit 300us",
     "decode-prob 10,20 --blocking-prob 0.1,0.2",
     "redundancy",
     "reordering",
