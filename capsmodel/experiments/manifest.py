@@ -1,6 +1,10 @@
-"""The origin of a result: a content hash of what was asked, and the software that answered.
+"""The origin of a result: JSON that equal values give equally, ids that are its hashes, and the software that answered.
 
 No host name, no user name and no path: the record says what would have to be the same elsewhere.
+
+Ids of tasks are hashes of :func:`canonical_json`, which has numbers as Python writes them (``1e-06``). Manifests and
+the ids of simulated runs are :func:`manifest_json`, with numbers as short as they can be (``1e-6``). Kept rows hold ids
+of both kinds, so neither form can give way to the other.
 """
 
 import hashlib
@@ -52,6 +56,17 @@ def canonical_json(value: Any) -> str:
         raise ParameterError(
             f"{value!r} has no JSON form ({error}): use finite Python numbers, strings, lists and dictionaries"
         ) from None
+
+
+def manifest_json(value: Any) -> bytes:
+    """Return plain tables, lists, texts and numbers as JSON with sorted keys and no spaces.
+
+    Examples
+    --------
+    >>> manifest_json({"b": 1e-6, "a": [True]})
+    b'{"a":[true],"b":1e-6}'
+    """
+    return msgspec.json.encode(value, order="sorted")
 
 
 def json_object(texts: Mapping[str, str]) -> str:

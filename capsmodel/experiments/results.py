@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from capsmodel.checks import require
 from capsmodel.experiments import tables
-from capsmodel.experiments.manifest import SCHEMA, canonical_json, environment, software
+from capsmodel.experiments.manifest import SCHEMA, environment, manifest_json, software
 
 TASK_COLUMN = "task_id"
 _TAKEN = frozenset({"cpu_s"})
@@ -46,7 +46,7 @@ def write_part(table: Any, path: Path, *, tasks: Sequence[dict[str, Any]]) -> No
 
 def _write(table: Any, path: Path, tasks: list[dict[str, Any]] | str) -> None:
     manifest = {"schema": SCHEMA, "software": software(), "environment": environment(), "tasks": tasks}
-    tables.write_table(table, path, manifest=canonical_json(manifest).encode())
+    tables.write_table(table, path, manifest=manifest_json(manifest))
 
 
 def keep_rows(table: Any, path: Path) -> None:
@@ -83,9 +83,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
     ParameterError
         If the file is no Parquet file, is damaged, or is no part of a sweep.
     """
-    manifest = tables.read_manifest(path)
-    require("tasks" in manifest, f"{path} is a table of a simulated run, no part of a sweep: move it elsewhere")
-    return manifest
+    rule = "is a table of a simulated run, no part of a sweep: move it elsewhere"
+    return tables.read_manifest(path, keys={"tasks"}, rule=rule)
 
 
 def part_files(folder: Path) -> list[Path]:

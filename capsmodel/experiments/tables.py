@@ -10,7 +10,7 @@ Files are read in one thread: Arrow's own threads can abort a process that ends 
 import base64
 import hashlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,13 +61,22 @@ def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
         writer.add_key_value_metadata(added)  # in the schema it would be stored a second time
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path, *, keys: Set[str], rule: str) -> dict[str, Any]:
     """Return the manifest inside a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    keys : set of str
+        That a manifest of this kind of file has.
+    rule : str
+        Follows the name of a file of another kind in the error.
 
     Raises
     ------
     ParameterError
-        If the file is no Parquet file, is damaged, or was not written by :func:`write_table`.
+        If the file is no Parquet file, is damaged, was not written by :func:`write_table`, or is of another kind.
     OSError
         If the file cannot be read.
     """
@@ -75,6 +84,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         manifest = msgspec.json.decode(_unpacked(_metadata(file, path)[_MANIFEST]))
         require(isinstance(manifest, dict), f"{path} has a manifest that is no JSON object: {_REMEDY}")
         found: dict[str, Any] = manifest
+    require(keys <= found.keys(), f"{path} {rule}")
     return found
 
 

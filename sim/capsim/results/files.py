@@ -12,10 +12,11 @@ import msgspec
 import pandas as pd
 import pyarrow as pa
 
-from capsim.results.manifest import Resources, canonical_json
+from capsim.results.manifest import Resources
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments import tables
+from capsmodel.experiments.manifest import manifest_json
 
 
 class _Software(msgspec.Struct):
@@ -132,7 +133,7 @@ def write_table(frame: pd.DataFrame, path: Path, *, manifest: dict[str, Any], me
     """Write `frame` to `path` with `manifest` in the file and the meaning beside each column."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     fields = [field.with_metadata({b"meaning": meanings[field.name].encode()}) for field in table.schema]
-    tables.write_table(table.cast(pa.schema(fields)), path, manifest=canonical_json(manifest))
+    tables.write_table(table.cast(pa.schema(fields)), path, manifest=manifest_json(manifest))
 
 
 def read_meanings(path: Path) -> dict[str, str]:
@@ -163,9 +164,8 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"no file {str(path)!r}: give a Parquet file of a result")
-    manifest = tables.read_manifest(path)
-    of_a_run = {"id", "software", "parameters"} <= manifest.keys()
-    require(of_a_run, f"{path} holds rows of a sweep, no table of a run: capsmodel study runs them again")
+    rule = "holds rows of a sweep, no table of a run: capsmodel study runs them again"
+    manifest = tables.read_manifest(path, keys={"id", "software", "parameters"}, rule=rule)
     try:
         msgspec.convert(manifest, _Manifest)
     except msgspec.ValidationError as error:

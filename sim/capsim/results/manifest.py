@@ -1,9 +1,9 @@
 """The origin of a result: software, parameters, environment, resources. No host name, no user, no path.
 
-The *id* of a run is the SHA-256 of its parameters and the version of the model, as canonical JSON (sorted keys, no
-spaces): equal ids mean equal results, whatever the engine, the machine or the day. The version stands for the code of
-this package. A component that no scheme of this package has goes into the parameters with ``digest``, a hash of its
-code and data (:mod:`capsmodel.code_identity`).
+The *id* of a run is the SHA-256 of its parameters and the version of the model, as JSON with sorted keys and no spaces
+(:func:`capsmodel.experiments.manifest.manifest_json`): equal ids mean equal results, whatever the engine, the machine
+or the day. The version stands for the code of this package. A component that no scheme of this package has goes into
+the parameters with ``digest``, a hash of its code and data (:mod:`capsmodel.code_identity`).
 """
 
 import hashlib
@@ -25,6 +25,7 @@ from capsim.scenario.scenario import Scenario
 from capsmodel import __version__
 from capsmodel._environment import environment_of
 from capsmodel.code_identity import values_digest
+from capsmodel.experiments.manifest import manifest_json, software
 
 LIBRARIES = ("numpy", "numba", "simpy", "pandas", "pyarrow", "msgspec")
 
@@ -166,7 +167,7 @@ def run_parameters(
     parameters = {"scenario": scenario.to_dict(), "scheme": scheme_parameters(scheme)}
     if entry_schemes:
         parameters["stacks"] = {str(entry): host_parameters(each) for entry, each in entry_schemes.items()}
-    plain: dict[str, Any] = msgspec.json.decode(canonical_json(plain_tables(parameters)))
+    plain: dict[str, Any] = msgspec.json.decode(manifest_json(plain_tables(parameters)))
     return plain
 
 
@@ -186,10 +187,9 @@ def make_manifest(
     drawn : sequence
         Names of the switches or links that each entry of ``fabric.faults`` has drawn from the seed.
     """
-    software = {"name": "capsmodel", "version": __version__}
     return {
         "id": run_id(parameters),
-        "software": software,
+        "software": software(),
         "parameters": parameters,
         "engine": engine,
         "load": load,
@@ -206,15 +206,4 @@ def run_id(parameters: dict[str, Any]) -> str:
     >>> len(run_id({"seed": 1})), run_id({"a": 1, "b": 2}) == run_id({"b": 2, "a": 1})
     (64, True)
     """
-    return hashlib.sha256(canonical_json({"model": __version__, "parameters": parameters})).hexdigest()
-
-
-def canonical_json(value: Any) -> bytes:
-    """Return `value` as JSON with sorted keys and no spaces.
-
-    Examples
-    --------
-    >>> canonical_json({"b": 1, "a": [True]})
-    b'{"a":[true],"b":1}'
-    """
-    return msgspec.json.encode(value, order="sorted")
+    return hashlib.sha256(manifest_json({"model": __version__, "parameters": parameters})).hexdigest()

@@ -9,8 +9,8 @@ import pytest
 from capsim import LeafSpine, ParameterError, Poisson, Probes, Result, Scenario, simulate
 from capsim.base import schema
 from capsim.results.files import read_manifest, read_table, write_table
-from capsim.results.manifest import canonical_json
 from capsmodel.experiments import tables
+from capsmodel.experiments.manifest import manifest_json
 
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=20),
@@ -102,7 +102,7 @@ def test_a_manifest_with_other_types_is_refused(place: str, value: object, tmp_p
     table, manifest = tables.read_table(path), read_manifest(path)
     *outer, name = place.split(".")
     (manifest[outer[0]] if outer else manifest)[name] = value
-    tables.write_table(table, path, manifest=canonical_json(manifest))
+    tables.write_table(table, path, manifest=manifest_json(manifest))
     for read in (read_manifest, lambda path: Result.load(path.parent)):
         with pytest.raises(ParameterError, match=r"has a manifest that no run has written, .*: simulate again"):
             read(path)
@@ -111,7 +111,7 @@ def test_a_manifest_with_other_types_is_refused(place: str, value: object, tmp_p
 def test_a_meaning_that_is_no_text_is_refused(tmp_path: Path) -> None:
     folder = simulate(PLAIN, engine="reference").save(tmp_path / "out")
     path = folder / "flows.parquet"
-    table, manifest = tables.read_table(path), canonical_json(read_manifest(path))
+    table, manifest = tables.read_table(path), manifest_json(read_manifest(path))
     fields = [field.with_metadata({b"meaning": b"\xff"}) for field in table.schema]
     tables.write_table(table.cast(pa.schema(fields)), path, manifest=manifest)
     with pytest.raises(ParameterError, match=r"flows.parquet is damaged, the meaning of a column is no text"):
