@@ -6,19 +6,25 @@ stay plain Python, to be stepped through or measured by a coverage tool. Python 
 
 import functools
 import logging
+import pickle
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numba.core.event
-from numba.core.caching import FunctionCache
+from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
 
 from capsmodel._interrupts import interruptible
+from capsmodel._machine_code import kept
+from capsmodel.checks import require
 from capsmodel.code_identity import files_digest
 
 LOG = logging.getLogger(__name__)
@@ -31,47 +37,70 @@ def _digest(folder: Path) -> str:
     return files_digest(*sorted(folder.glob("*.py")))
 
 
-class SourceCache(FunctionCache):
-    """Numba's on-disk cache, except that it notices a change of any file beside the function's own.
+class KeptDispatcher(CPUDispatcher):
+    """A function compiled by Numba for the types of each call, whose machine code is kept for the next process.
 
-    It drops what was kept by a version whose modules had other names.
+    What Python calls is a function of Numba, which takes arrays of NumPy and makes new ones; to call an address by
+    ctypes, as the simulator calls its loop, costs a third of the time that it takes to encode a coding unit of 10
+    packets, and each function would need a signature of addresses. So what is kept here is Numba's result, with the
+    machine code in it. The key is all sources in the folder of the function, which must stand at the top level of a
+    module.
+
+    Attributes
+    ----------
+    from_disk : list of bool
+        For each compilation whether it was found on disk.
     """
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the machine code that is kept, None if there is none."""
-        try:
-            return super().load_overload(signature, target_context)
-        except (ImportError, AttributeError):
-            self._cache_file.flush()
-            return None
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        name = f"{function.__module__}.{function.__qualname__}"
+        require("<locals>" not in name, f"{name} must stand at the top level of a module: its code is kept by its name")
+        self.from_disk: list[bool] = []
+        super().__init__(py_func=function, targetoptions={"nopython": True, "boundscheck": None, **options})
 
-    def _index_key(self, signature: Any, codegen: Any) -> Any:
-        key = super()._index_key(signature, codegen)
-        return (*key, _digest(Path(self._py_func.__code__.co_filename).parent))
+    def compile(self, sig: Any) -> Any:
+        """Return what Python calls for a signature; another thread compiles, so that Ctrl-C is heard."""
+        arguments, _ = normalize_signature(sig)
+        if arguments not in self.overloads:
+            function, options = self.py_func, sorted(self.targetoptions.items())
+            types = repr([options, *((type(each).__name__, each) for each in arguments)])
+            key = _digest(Path(function.__code__.co_filename).parent)
+            compiled = functools.partial(_interruptible, functools.partial(self._compiled, sig))
+            content, from_disk = kept(f"{function.__module__}.{function.__qualname__}", types, key, compiled)
+            self.from_disk.append(from_disk)
+            if from_disk:
+                self._rebuild_from(content)
+        result: Any = self.overloads[arguments]
+        return result.entry_point
+
+    def _compiled(self, signature: Any) -> bytes:
+        """Compile for a signature, and return all of it as bytes."""
+        arguments, _ = normalize_signature(signature)
+        super().compile(signature)
+        return cast(bytes, dumps(self.overloads[arguments]._reduce()))
+
+    def _rebuild_from(self, content: bytes) -> None:
+        """Let Python, and other functions of Numba, call what was kept."""
+        with global_compiler_lock:
+            self.targetctx.refresh()  # makes Numba's own functions known to LLVM
+            result: Any = CompileResult._rebuild(self.targetctx, *pickle.loads(content))
+            self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
+            self.add_overload(result)
 
 
 def is_disabled() -> bool:
     """Return whether ``NUMBA_DISABLE_JIT=1`` asks Numba to leave functions as they are."""
-    return bool(numba.core.config.DISABLE_JIT)  # type: ignore[attr-defined]  # set from the environment
+    return bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]  # set from the environment
 
 
 def jit(function: Function) -> Function:
     """Mark a function to be compiled on first use, for the types of each call."""
-    return cast(Function, _prepared(numba.njit(function), function))
+    return function if is_disabled() else cast(Function, KeptDispatcher(function))
 
 
 def inlined(function: Function) -> Function:
     """Mark a function to be compiled into those that call it."""
     return cast(Function, numba.njit(inline="always")(function))
-
-
-def _prepared(dispatcher: Any, function: Callable[..., Any]) -> Any:
-    if not is_disabled():
-        with suppress(RuntimeError):  # no folder can be written: the result is not kept
-            dispatcher._cache = SourceCache(function)
-        compile_now = dispatcher.compile
-        dispatcher.compile = lambda signature: _interruptible(lambda: compile_now(signature))
-    return dispatcher
 
 
 def _interruptible(work: Callable[[], Any]) -> Any:
@@ -83,7 +112,6 @@ def _interruptible(work: Callable[[], Any]) -> Any:
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
     """Return `function` compiled by Numba for one signature, from the on-disk cache when it is there.
 
-    The function must stand at the top level of a module and use no globals but constants; otherwise the cache misses.
     A compilation is reported by one line, to the log and, when a person is watching, to the terminal.
 
     Parameters
@@ -96,15 +124,15 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     Returns
     -------
     numba dispatcher
-        The compiled function; its ``stats`` show whether the cache was hit. `function` itself when Numba is disabled.
+        The compiled function. `function` itself when Numba is disabled.
     """
     if is_disabled():
         return function
     started = time.perf_counter()
-    dispatcher = _prepared(numba.njit(nogil=True, error_model="numpy")(function), function)
+    dispatcher = KeptDispatcher(function, nogil=True, error_model="numpy")
     dispatcher.compile(signature)
     dispatcher.disable_compile()
-    if not dispatcher.stats.cache_hits:
+    if not all(dispatcher.from_disk):
         _notice(f"compiled {function.__name__} in {time.perf_counter() - started:.1f} s")
     return dispatcher
 

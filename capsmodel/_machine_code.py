@@ -25,7 +25,6 @@ import llvmlite.binding as llvm
 
 from capsmodel._environment import environment_of
 from capsmodel._files import atomic_writer
-from capsmodel._interrupts import interruptible
 
 KEPT = 4  # files of one function and its types: the latest
 FORMAT = 1
@@ -49,7 +48,7 @@ def kept(name: str, types: str, key: str, compiled: Callable[[], bytes]) -> tupl
     key : str
         What it does. Of each name and types the files of the latest keys are kept.
     compiled : callable
-        Returns the machine code. Another thread calls it, so that the main thread hears of Ctrl-C.
+        Returns the machine code.
     """
     stem = re.sub(r"[^\w.]", "_", name) + "-" + _hash(types, *_target())[:16]
     file_name = f"{stem}-{_hash(key)[:32]}.o"
@@ -58,12 +57,12 @@ def kept(name: str, types: str, key: str, compiled: Callable[[], bytes]) -> tupl
         return found, True
     folder = _writable_folder()
     if folder is None:
-        return interruptible(compiled), False
+        return compiled(), False
     with _one_process_at_a_time(folder / f"{stem}.lock"):
         found = _find(file_name)
         if found is not None:
             return found, True
-        content = interruptible(compiled)
+        content = compiled()
         _keep(folder, stem, file_name, content)
         return content, False
 

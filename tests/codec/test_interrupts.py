@@ -11,7 +11,6 @@ from threading import Event, Thread, current_thread, enumerate, main_thread
 import numba
 import numpy as np
 import pytest
-from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 
 from capsmodel import _compilation
@@ -135,7 +134,11 @@ def test_a_compilation_that_needs_another_one_does_it_in_its_own_thread():
         assert _compilation._interruptible(current_thread) is main_thread()
 
 
-def test_functions_of_the_codec_are_compiled_interruptibly(monkeypatch):
+def thrice(number):
+    return 3 * number
+
+
+def test_functions_of_the_codec_are_compiled_interruptibly(monkeypatch, tmp_path):
     begun_with_lock, compile_now = [], _compilation._interruptible
 
     def watched(compilation):
@@ -143,18 +146,15 @@ def test_functions_of_the_codec_are_compiled_interruptibly(monkeypatch):
         return compile_now(compilation)
 
     monkeypatch.setattr(_compilation, "_interruptible", watched)
-    monkeypatch.setattr(_compilation, "SourceCache", lambda function: NullCache())
-
-    @_compilation.jit
-    def thrice(number):
-        return 3 * number
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    compiled_thrice = _compilation.jit(thrice)
 
     @numba.njit
     def of_another(number):
-        return thrice(number) + 1
+        return compiled_thrice(number) + 1
 
-    assert thrice(2.5) == 7.5
-    assert _compilation.compiled.__wrapped__(thrice.py_func, numba.int64(numba.int64))(2) == 6
+    assert compiled_thrice(2.5) == 7.5
+    assert _compilation.compiled.__wrapped__(thrice, numba.int64(numba.int64))(2) == 6
     assert begun_with_lock == [False, False]
     assert of_another(2) == 7
     assert len(begun_with_lock) > 2

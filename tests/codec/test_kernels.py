@@ -134,8 +134,8 @@ logging.basicConfig(level=logging.INFO, format="%(message)s")
 import capsmodel.codec, capsmodel.codec.reed_solomon
 from capsmodel.codec import kernels
 after_import = len([*Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbi")])
-kernels_run = [kernel.run.stats for kernel in kernels.supported()]
-print(after_import, *(sum(map(len, found)) for found in zip(*((s.cache_hits, s.cache_misses) for s in kernels_run))))
+on_disk = [found for kernel in kernels.supported() for found in kernel.run.from_disk]
+print(after_import, on_disk.count(True), on_disk.count(False))
 """
 
 

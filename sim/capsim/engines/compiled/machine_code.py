@@ -15,6 +15,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from capsmodel._interrupts import interruptible
 from capsmodel._machine_code import kept
 from capsmodel.checks import ParameterError
 
@@ -55,7 +56,7 @@ def loaded(name: str, types: str, key: str, compiled: Callable[[], ObjectCode]) 
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         text = "the compiled engine needs Numba's compiler, which NUMBA_DISABLE_JIT=1 switches off"
         raise ParameterError(f"{text}: unset it, or take the reference engine")
-    content, from_disk = kept(name, types, key, lambda: compiled().packed())
+    content, from_disk = kept(name, types, key, lambda: interruptible(compiled).packed())
     return _load(ObjectCode.unpacked(content), from_disk=from_disk)
 
 
