@@ -148,6 +148,8 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     """
     unfilled = f"profile = {scenario.profile!r} is not filled in: capsim.scenario.profile.filled does it"
     require(not scenario.profile, unfilled)
+    warm_up = f"warm_up_s = {scenario.warm_up_s:g}, but the run ends at end_s = {scenario.end_s:g}"
+    require(scenario.warm_up_s < scenario.end_s, f"{warm_up}: no flow would be counted, give a shorter warm-up")
     estimate.check_fabric(scenario)
     fabric = scenario.fabric.build(seed=scenario.seed)
     estimate.check_traffic(scenario, fabric)

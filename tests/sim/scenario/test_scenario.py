@@ -1,7 +1,7 @@
 """Property and contract: scenarios survive TOML, presets are sound, and each broken rule is one line naming its key."""
 
 import tomllib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from capsim import (
+    Balancer,
     Batch,
     Dumbbell,
     LeafSpine,
@@ -16,6 +17,7 @@ from capsim import (
     Listed,
     Poisson,
     Probes,
+    Result,
     Scenario,
     draw_flows,
     load_scenario,
@@ -282,6 +284,35 @@ def test_parameters_may_be_numpys_numbers() -> None:
     numpy = scheme("sack").with_params(transport={"dup_ack_threshold": np.int64(5), "min_rto_s": np.float32(0.01)})
     assert numpy.long.transport.params == replace(plain.long.transport.params, min_rto_s=float(np.float32(0.01)))
     assert type(numpy.long.transport.params.dup_ack_threshold) is int
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Parameters of a balancer of one's own."""
+
+    paths: int = 1
+    far: bool = True
+
+
+def shifted(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return params.paths % len(candidates)
+
+
+def test_parameters_of_an_own_component_may_be_numpys_numbers() -> None:
+    def run(params: Shift) -> Result:
+        balancer = Balancer(name="shifted", choose=shifted, params=params)
+        return simulate(tomllib.loads(SMALL), scheme=replace(scheme("rps"), balancer=balancer), engine="reference")
+
+    assert run(Shift(np.int64(1), np.bool_(True))).manifest["id"] == run(Shift()).manifest["id"]
+
+
+def test_a_run_within_its_warm_up_is_refused() -> None:
+    """It would have tables of dashes and no word."""
+    scenario = load_scenario(tomllib.loads(SMALL) | {"warm_up_s": "6s", "end_s": "5s"})
+    with pytest.raises(
+        ParameterError, match=r"^warm_up_s = 6, but the run ends at end_s = 5: no flow would be counted"
+    ):
+        simulate(scenario)
 
 
 def test_what_is_no_number_is_told_with_its_key() -> None:
