@@ -7,14 +7,21 @@ trusted as far as the slow one can be read.
 written once. The functions call names such as ``sub_at``, ``enqueue`` and ``arm`` with ``w``, the whole state of a run.
 
 - In the reference engine a name means what :mod:`capsim.engines.hosts.primitives` says: ``sub_at(w.subs, s)`` is the
-  object of subflow ``s``, and :mod:`capsim.engines.reference_hosts` writes it as ``w.subs[s]``.
+  object of subflow ``s``, ``react(w, s, ...)`` looks up what its hook is given and calls it. These are the functions as
+  they stand in their files; a debugger steps through them.
 - In the compiled engine :mod:`capsim.engines.compiled.bind` takes the code objects of the same functions and makes new
   functions of them whose globals are another dictionary: ``sub_at`` reads the record at an address
   (:mod:`capsim.engines.compiled.pointers`), ``enqueue`` is that of :mod:`capsim.engines.compiled.links`. Numba compiles
   these as parts of one event loop.
 
-So each engine has its own queues, events and records, and no line of a protocol stands twice. The tests run every
-scheme on both and compare all tables.
+So no line of a protocol stands twice. The tests run every scheme on both and compare all tables. What that checks is
+what each engine has for itself: queues and ports, links that lose and fail, the order of events, timers that are armed,
+pools, how records are found and hooks are called. What both share, a comparison cannot check; other tests do:
+
+- `hosts` and the protocols themselves (beside scripted packets, second implementations, ns-3 and htsim);
+- `initial_state` and `own_memory`, from which a run starts, and what is sampled (`probes`);
+- kinds of event and the hash that orders equal times (`events`, :mod:`capsim.base.randomness`);
+- the chance of a loss (`losses`), sums and histograms of queues (`hosts.queue_counts`), faults, payload.
 
 =================== =============================================================
 Module              Holds
@@ -26,10 +33,9 @@ Module              Holds
 `faults`            what ends a run in an error
 `probes`            what can be sampled, and where it lies
 `payload`, `asking` runs whose packets carry the bytes of a real code
+`losses`            the chance of a loss on a link
 `reference`         the SimPy engine, to be read from top to bottom
 `reference_ports`   its events and ports
-`reference_hosts`   what both engines run, as it runs it
-`reference_records` its records as objects
 `hosts`             what both engines run
 `compiled`          the engine compiled by Numba
 =================== =============================================================

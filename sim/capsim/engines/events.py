@@ -113,7 +113,7 @@ def in_turn(transmission: int) -> int:
 
 
 def place(kind: int, entity: int) -> int:
-    """Return the SimPy priority of an event, but for the hash that stands between kind and number.
+    """Return the SimPy priority of an event, but for the hash (`tie`) that stands between kind and number.
 
     Examples
     --------
@@ -121,14 +121,3 @@ def place(kind: int, entity: int) -> int:
     True
     """
     return (kind << TIE_BITS + 32) | entity
-
-
-def salt(entity: int, seed: int) -> int:
-    """Return what that hash takes beside the time.
-
-    Examples
-    --------
-    >>> mix(10**9 ^ salt(7, seed=1)) >> UNUSED_BITS == tie(1, 10**9, 7)
-    True
-    """
-    return (seed ^ (entity * SECOND)) & MASK

@@ -1,48 +1,290 @@
 """The reference engine: SimPy, to be read top to bottom and stepped through.
 
-Events in their total order and the ports are in :mod:`~capsim.engines.reference_ports`, the network that holds all of
-it is here; :mod:`~capsim.engines.reference_records` only makes the records. What hosts and switches do with a packet is
-in :mod:`capsim.engines.hosts`.
-
 Everything that happens is an event with a time and the priority that :mod:`capsim.engines.events` gives it; what then
-happens is a method that the event calls.
+happens is a method that the event calls. Events and ports are in :mod:`~capsim.engines.reference_ports`; the network
+that holds all of it is here, with its records as objects. What hosts and switches do with a packet is in
+:mod:`capsim.engines.hosts`: those functions run as they stand there, and call the hooks of protocols as these stand in
+their files. :mod:`capsim.engines` says what is shared with the compiled engine.
 """
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count
 from typing import Any
 
+import numpy as np
 import simpy
 
-from capsim.engines import reference_hosts
+from capsim import records
+from capsim.base.objects import fill, objects_of, slotted, write_back
+from capsim.engines import events
 from capsim.engines.asking import payload_of
-from capsim.engines.events import (
-    END,
-    EPOCH,
-    MANAGE,
-    PROBE,
-    RECEIVE,
-    SEND,
-    SNAPSHOT,
-    START,
-    TIMEOUT,
-    WAKES,
-    WORK,
-)
 from capsim.engines.hosts import handlers
+from capsim.engines.hosts.handlers import deliver, start, wake
+from capsim.engines.hosts.primitives import StackObject, hold, on_sent
 from capsim.engines.hosts.queue_counts import has_data
-from capsim.engines.reference_ports import Environment, Event, OrderedEvent, Port
-from capsim.engines.reference_records import Records
-from capsim.engines.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
-from capsim.records import (
-    ARRIVED,
-    CORRUPTED,
-    DROPPED,
-    NONE,
+from capsim.engines.initial_state import initial_state
+from capsim.engines.probes import plan
+from capsim.engines.reference_ports import Event, Port
+from capsim.engines.state import (
+    TRACE_DROPS,
+    TRACE_PACKETS,
+    RawRecords,
+    Setup,
+    Snapshot,
+    delivered_segments,
 )
+from capsim.records import ARRIVED, CORRUPTED, DROPPED, NONE
+from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES
+from capsim.roles.own import OWN, Table
 
 PROGRESS_TRAVERSALS = 50_000
+
+
+class Units(dict[int, Any]):
+    """Coding units by number, each made when it is first asked for: one event can close thousands."""
+
+    def __init__(self, make: Callable[[], Any], count: Callable[[], int]):
+        super().__init__()
+        self._make, self._count = make, count
+
+    def __missing__(self, number: int) -> Any:
+        """Return a new unit, if so many can have been closed."""
+        if not 0 <= number < self._count():
+            raise IndexError(f"unit {number}, but there are {self._count()}")
+        self[number] = self._make()
+        return self[number]
+
+
+class Rings(dict[int, bytearray]):
+    """Flags of the segments in flight by subflow, each made when it is first asked for: then its length is known."""
+
+    def __init__(self, subs: list[Any]):
+        super().__init__()
+        self._subs = subs
+
+    def __missing__(self, number: int) -> bytearray:
+        """Return the flags of a subflow that has sent nothing yet."""
+        self[number] = bytearray(self._subs[number].ring_mask + 1)
+        return self[number]
+
+
+class Records:
+    """All records of a run as objects with slots, under the names that the code of hosts uses."""
+
+    queue: Any
+    queue_port: Any
+    balancer_port: Any
+    tie_seed: int
+    jitter_seed: int
+
+    def __init__(self, setup: Setup, *, strict: bool = False):
+        self.setup, self._slotted = setup, partial(slotted, strict=strict)
+        self.blank: dict[str, Any] = {}
+        state = self.state = initial_state(setup)
+        self.stacks = [StackObject(each, number) for number, each in enumerate(state.stacks)]
+        self.flows = self._objects(state.flows)
+        self.switches = self._objects(state.switches)
+        self.processors = self._objects(state.processors)
+        self.ports, self.losses = self._objects(state.ports), self._objects(state.losses)
+        self.counters = self._objects(state.counters)
+        self.counts = self.counters[0]
+        self.subs: list[Any] = []
+        self.rings = Rings(self.subs)
+        self.maps: list[int] = []
+        self.data: list[int] = []
+        self.arrivals: list[int] = []
+        self.histograms = setup.histograms
+        self.queue_counts, self.extents = state.queue_counts.tolist(), state.extents.tolist()
+        self.packets: list[Any] = []
+        self.unused: list[int] = []  # numbers of packets
+        self.trace: list[tuple[int, ...]] = []
+        self.probes: list[tuple[int | float, ...]] = []
+        self.plan = plan(setup, state.own)
+        self.watches = self._objects(self.plan.watches)
+        self.waits, self.n_waits = self._objects(state.waits), len(state.waits)
+        self.candidates, self.dependents = state.candidates.tolist(), state.dependents.tolist()
+        self._set_numbers()
+        self._make_memory()
+        self._packet = self._slotted(records.PACKET, "number")
+        self._subflow = self._slotted(records.SUBFLOW)
+
+    def _objects(self, table: Table) -> list[Any]:
+        return objects_of(table, self._slotted(table.dtype))
+
+    def _set_numbers(self) -> None:
+        fabric, scheme = self.setup.fabric, self.setup.scheme
+        self.n_hosts, self.n_flows, self.n_starts = fabric.n_hosts, len(self.flows), self.state.n_starts
+        leaves, leaf_of_host = np.unique(fabric.leaf_of_host, return_inverse=True)
+        self.host_leaf = leaf_of_host.tolist()
+        self.n_leaves, self.n_tiers = len(leaves), int(fabric.switch_tier.max(initial=0)) + 1
+        self.most_paths = int(self.state.route_count.max())
+        self.route_first, self.route_count = self.state.route_first.tolist(), self.state.route_count.tolist()
+        self.host_port = fabric.host_port.tolist()
+        self.draws, self.reads_queues = scheme.balancer.draws, scheme.balancer.reads_queues
+        self.stamps = any(each.stack.transport.on_sent is not None for each in self.state.stacks)
+        self.encode_ps, self.decode_ps = self.setup.encode_ps, self.setup.decode_ps
+        self.flow_jitter_ps, self.stages_of_flow = self.setup.flow_jitter_ps, self.state.stages_of_flow
+        self.fault, self.refused_path, self.refused_of, self.pinned = 0, 0, 0, bool(self.setup.pinned)
+        for name, seed in self.state.seeds.items():
+            setattr(self, name, seed)
+        for role in NETWORK_ROLES:
+            hold(self, role, getattr(scheme, role))
+        self.balancer_packet = "balancer"
+
+    def _make_memory(self) -> None:
+        """Make own memory: a table is a list of rows, a row maps owners to objects."""
+        own = self.state.own
+        self._makers = {
+            (name, owner): self._slotted(record.dtype)
+            for name, layout in own.layouts.items()
+            for owner, record in layout.records.items()
+        }
+        self._blank_rows: dict[str, dict[Any, Any]] = {}  # of tables without fields: one row for all
+        for name, layout in own.layouts.items():
+            owners = list(layout.records)
+            columns = [objects_of(own.records(name, owner), self._makers[name, owner]) for owner in owners]
+            keys = [_part(name, owner) for owner in owners]
+            rows: Any = [dict(zip(keys, parts, strict=True)) for parts in zip(*columns, strict=True)]
+            if name == "flow":  # stacks share the bytes of a row: each flow has the parts of its own
+                rows = [
+                    {(flow.stack, role): row[flow.stack, role] for role in HOST_ROLES}
+                    for flow, row in zip(self.flows, rows, strict=False)
+                ]
+            if not layout.row_bytes:
+                self._blank_rows[name] = self.first_row(name, owners)
+                rows = defaultdict(partial(self.first_row, name, owners))
+            setattr(self, name, rows)
+            setattr(self, f"{name}_bytes", layout.row_bytes)
+        units = own.layouts["unit"].records
+        owner = next((each for each, record in units.items() if record.dtype.names), None)
+        self.units = Units(
+            lambda: self.first_row("unit", [owner])[owner], lambda: self.counts.units + self.state.margin * bool(owner)
+        )
+        paths = own.layouts["balancer_path"]
+        self.balancer_path: list[Any] = []
+        if paths.row_bytes:
+            self.balancer_path = objects_of(
+                own.records("balancer_path", "balancer"), self._makers["balancer_path", "balancer"]
+            )
+        ports = own.layouts["balancer_port"].row_bytes
+        self.port_memory = [row[0] for row in self.balancer_port] if ports else []
+        self.set_of = self.state.set_of.tolist()
+        self.segment_rows: dict[int, list[Any]] = {}  # by subflow
+        self.subflow: list[Any] = []
+        self.packet: list[Any] = []
+        self.balancer_subflow: list[Any] = []
+        self.balancer_passing: list[Any] = []
+        self.nic_direction: list[Any] = []
+
+    def first_row(self, name: str, owners: Iterable[Any]) -> dict[Any, Any]:
+        """Return a row of own memory with its first values."""
+        if name in self._blank_rows:
+            return self._blank_rows[name]
+        layout = self.state.own.layouts[name]
+        return {_part(name, owner): self._makers[name, owner](layout.records[owner][0]) for owner in owners}
+
+    def queue_hooks(self, port: Any, number: int) -> list[Any]:
+        """Return `admit`, `take`, `leave`, `evict` of a port with their first arguments, None where there is none."""
+        own, packets = self.queue_port[number][0], self.packets
+        given = {"admit": (port,), "take": (port, packets), "leave": (port,), "evict": (port, packets)}
+        hooks = {name: self.setup.scheme.queue.hook(name) for name in given}
+        return [hook and partial(hook, self.queue, OWN[name](own), *given[name]) for name, hook in hooks.items()]
+
+    def owned(self, name: str, row: int, owner: Any) -> Any:
+        """Return the own memory of one owner in a row of table `name`."""
+        rows = getattr(self, name)
+        return rows[row] if name == "balancer_path" else rows[row][_part(name, owner)]
+
+    def take_packet(self) -> int:
+        """Return the number of a packet that is not in the network."""
+        if not self.unused:
+            self.packets.append(self._packet(np.zeros((), records.PACKET)))
+            self.packets[-1].number = len(self.packets) - 1
+            self.packet.append(self.first_row("packet", self.state.own.layouts["packet"].records))
+            self.unused.append(len(self.packets) - 1)
+        number = self.unused.pop()
+        packet = self.packets[number]
+        packet.label = packet.entropy = NONE
+        return number
+
+    def in_flight(self) -> int:
+        """Return how many packets are in the network."""
+        return len(self.packets) - len(self.unused)
+
+    def new_subflow(self, f: int) -> int:
+        """Return the number of a new subflow."""
+        number = len(self.subs)
+        self.subs.append(self._subflow(np.zeros((), records.SUBFLOW)))
+        stack = self.flows[f].stack
+        owners = [owner for owner in self.state.own.layouts["subflow"].records if owner[0] == stack]
+        self.subflow.append(self.first_row("subflow", owners))
+        self.balancer_subflow.append(self.first_row("balancer_subflow", ["balancer"]))
+        self.balancer_passing += [self.first_row("balancer_passing", ["balancer"]) for _ in range(2 * self.n_tiers)]
+        self.nic_direction += [self.first_row("nic_direction", ["nic"]) for _ in range(2)]
+        self.counts.subs += 1
+        return number
+
+    def segments(self, sub: Any, owner: Any) -> list[Any]:
+        """Return the own memory of its transport for each place of the ring of a subflow; none without fields."""
+        if sub.id not in self.segment_rows:
+            fields = self.state.own.layouts["segment"].records[owner].dtype.names
+            make = partial(self.first_row, "segment", [owner])
+            self.segment_rows[sub.id] = [make()[owner] for _ in range(sub.ring_mask + 1)] if fields else []
+        return self.segment_rows[sub.id]
+
+    @staticmethod
+    def grown(table: list[int], length: int) -> list[int]:
+        """Return a table of numbers that has at least `length` of them."""
+        if len(table) < length:
+            table += [0] * (length - len(table))
+        return table
+
+    def ports_now(self) -> Table:
+        """Return the records of ports as an array."""
+        ports = np.zeros(len(self.ports), records.PORT)
+        fill(ports, self.ports)
+        return ports
+
+    def take_snapshot(self) -> None:
+        """Keep the counters at the end of the warm-up."""
+        flows, subs = np.zeros(len(self.flows), records.FLOW), np.zeros(len(self.subs), records.SUBFLOW)
+        fill(flows, self.flows)
+        fill(subs, self.subs)
+        self.state.warm = Snapshot(self.ports_now(), delivered_segments(flows, subs))
+
+    def finished(self) -> RawRecords:
+        """Return the records as arrays."""
+        state, counters = self.state, self.counts
+        counters.trace, counters.probes = len(self.trace), len(self.probes)
+        state.subs = np.zeros(len(self.subs), records.SUBFLOW)
+        for table, objects in ((state.subs, self.subs), (state.flows, self.flows), (state.ports, self.ports)):
+            fill(table, objects)
+        fill(state.counters, self.counters)
+        state.queue_counts[:], state.extents[:] = self.queue_counts, self.extents
+        state.trace = np.array(self.trace, records.TRACE)
+        state.probes = np.array(self.probes, records.PROBE)
+        self._return_memory()
+        return state.finished()
+
+    def _return_memory(self) -> None:
+        """Write own memory back into its tables, but for that of packets and of segments in flight."""
+        own = self.state.own
+        for name, layout in own.layouts.items():
+            if name in ("packet", "segment") or not layout.row_bytes:
+                continue
+            rows = [self.units[i] for i in range(self.counts.units)] if name == "unit" else getattr(self, name)
+            if name in ("unit", "balancer_path"):
+                rows = [{_part(name, owner): each for owner in layout.records} for each in rows]
+            own.tables[name] = np.zeros(len(rows) * layout.row_bytes, np.uint8)
+            for owner in layout.records:
+                write_back(own.records(name, owner), [row.get(_part(name, owner)) for row in rows])
+
+
+def _part(name: str, owner: Any) -> Any:
+    """Return what stands for the part of an owner in a row: balancer, queue and NIC have tables of their own."""
+    return 0 if name.startswith(tuple(f"{role}_" for role in NETWORK_ROLES)) else owner
 
 
 class Network(Records):
@@ -50,8 +292,8 @@ class Network(Records):
 
     def __init__(self, setup: Setup, *, strict: bool = False):
         super().__init__(setup, strict=strict)
-        self.env = Environment(0)
-        self.env.tie_seed = self.tie_seed
+        self.env: Any = simpy.Environment()  # its time is an int: it begins at one and moves by ints
+        self.events = self.transmissions = 0
         self.done = simpy.Event(self.env)
         self.payload = payload_of(setup)
         self.armed: dict[tuple[int, int], int] = {}
@@ -63,19 +305,23 @@ class Network(Records):
     def schedule(self) -> None:
         """Schedule what is known beforehand."""
         for index, time_ps in enumerate(self.state.epoch_ps.tolist()[1:], start=1):
-            self.at(time_ps, EPOCH, 0, self.change_epoch, index)
+            self.at(time_ps, events.EPOCH, 0, self.change_epoch, index)
         for number, flow in enumerate(self.flows[: self.n_starts]):
-            self.at(flow.start_ps, START, number, self.start, number)
+            self.at(flow.start_ps, events.START, number, self.start, number)
         if self.setup.probe_ps:
-            self.at(self.setup.probe_ps, PROBE, 0, self.probe)
+            self.at(self.setup.probe_ps, events.PROBE, 0, self.probe)
         if 0 < self.setup.warm_up_ps < self.setup.end_ps:
-            self.at(self.setup.warm_up_ps, SNAPSHOT, 0, self.end_warm_up)
+            self.at(self.setup.warm_up_ps, events.SNAPSHOT, 0, self.end_warm_up)
 
     def at(self, time_ps: int, kind: int, entity: int, action: Callable[..., None], *args: Any) -> None:
         """Call `action` at a time; hosts and flows that start are in the order of their numbers."""
-        event = (OrderedEvent if kind in (WORK, START) else Event)(self.env, kind, entity)
-        event.callbacks.append(lambda _: action(*args))
-        event.at(time_ps)
+        order = events.place(kind, entity) if kind in (events.WORK, events.START) else None
+        Event(self, kind, entity, lambda _: action(*args), order).at(time_ps)
+
+    def next_transmission(self) -> int:
+        """Return the number of a transmission that begins, from 1 on."""
+        self.transmissions += 1
+        return self.transmissions
 
     def tell(self, progress: Callable[[int], None]) -> None:
         """Call `progress` with the time once in `PROGRESS_TRAVERSALS` arrivals."""
@@ -87,15 +333,14 @@ class Network(Records):
                 progress(self.env.now)
 
         for port in self.port_objects:
-            port.arrival.callbacks = [partial(arrive, port)]
+            port.arrival.action = partial(arrive, port)
 
     def simulate(self) -> None:
         """Run until all is done or the time is over."""
-        self.at(self.setup.end_ps, END, 0, self.end)
+        self.at(self.setup.end_ps, events.END, 0, self.end)
         if self.flows:
             self.env.run(until=self.done)
-        # SimPy numbers what is to happen; `done`, which ends the run, is no event of the network
-        self.counts.now_ps, self.counts.events = self.env.now, next(self.env._eid) - self.done.triggered
+        self.counts.now_ps, self.counts.events = int(self.env.now), self.events
         self.counts.in_flight = self.in_flight()
         self.counts.traversals = sum(port.packets_arrived for port in self.ports)
         for port in self.port_objects:
@@ -110,14 +355,14 @@ class Network(Records):
     def start(self, f: int) -> None:
         """Begin a flow."""
         self.counts.next_start += 1
-        reference_hosts.start(self, f, self.env.now)
+        start(self, f, self.env.now)
         self.check_done()
 
     def deliver(self, packet: Any, now_ps: int) -> None:
         """Give a packet to the host that it has reached."""
         if self.payload is not None and has_data(packet):
             self.weigh(packet)
-        reference_hosts.deliver(self, packet.number, now_ps)
+        deliver(self, packet.number, now_ps)
         self.check_done()
 
     def lose(self, packet: Any, port: Port) -> None:
@@ -134,7 +379,7 @@ class Network(Records):
         """Tell a transport that asks for it that the NIC of its host takes a packet with data, or has dropped it."""
         sub = self.subs[packet.sub]
         if has_data(packet) and self.stacks[sub.stack].on_sent != 0:
-            reference_hosts.on_sent(self, sub.id, packet.number, now_ps)
+            on_sent(self, sub.id, packet.number, now_ps)
 
     def weigh(self, packet: Any) -> None:
         """Compute what a packet is worth to its receiver."""
@@ -185,33 +430,35 @@ class Network(Records):
 
     def deadline_ps(self, kind: int, number: int) -> int:
         """Return when a subflow or flow is to be woken, or NONE."""
-        if kind == MANAGE:
+        if kind == events.MANAGE:
             return int(self.flows[number].wake_ps)
         sub = self.subs[number]
-        return int(sub.timer_ps if kind == TIMEOUT else sub.send_wake_ps if kind == SEND else sub.receive_wake_ps)
+        return int(
+            sub.timer_ps if kind == events.TIMEOUT else sub.send_wake_ps if kind == events.SEND else sub.receive_wake_ps
+        )
 
     def arm(self, s: int) -> None:
         """Set the timers of a subflow."""
         sub = self.subs[s]
-        self.set_timer(TIMEOUT, s, sub.timer_ps)
+        self.set_timer(events.TIMEOUT, s, sub.timer_ps)
         if sub.send_wake_ps != NONE:
-            self.set_timer(SEND, s, sub.send_wake_ps)
+            self.set_timer(events.SEND, s, sub.send_wake_ps)
         if sub.receive_wake_ps != NONE:
-            self.set_timer(RECEIVE, s, sub.receive_wake_ps)
+            self.set_timer(events.RECEIVE, s, sub.receive_wake_ps)
 
     def arm_flow(self, f: int) -> None:
         """Set the timer of a flow."""
-        self.set_timer(MANAGE, f, self.flows[f].wake_ps)
+        self.set_timer(events.MANAGE, f, self.flows[f].wake_ps)
 
     def arm_processor(self, h: int) -> None:
         """Set when the processor of a host is done with the first packet of its chain, if there is one."""
         first = self.processors[h].head
         if first != NONE:
-            self.at(self.packets[first].arrive_ps, WORK, h, self.finish_work, h)
+            self.at(self.packets[first].arrive_ps, events.WORK, h, self.finish_work, h)
 
     def finish_work(self, h: int) -> None:
         """Pass on the packet that the processor of a host is done with."""
-        reference_hosts.wake(self, handlers.WORK, h, self.env.now)
+        wake(self, handlers.WORK, h, self.env.now)
         self.check_done()
 
     def set_timer(self, kind: int, number: int, deadline_ps: int) -> None:
@@ -229,7 +476,7 @@ class Network(Records):
         if deadline_ps != self.env.now:
             self.set_timer(kind, number, deadline_ps)
             return
-        reference_hosts.wake(self, WAKES.index(kind), number, self.env.now)
+        wake(self, events.WAKES.index(kind), number, self.env.now)
         self.check_done()
 
     def change_epoch(self, index: int) -> None:
@@ -250,7 +497,7 @@ class Network(Records):
             while number != NONE:
                 self.sample(index, watch, number, number * watch.per_sub + watch.row)
                 number = self.subs[number].next_sub
-        self.at(self.env.now + self.setup.probe_ps, PROBE, 0, self.probe)
+        self.at(self.env.now + self.setup.probe_ps, events.PROBE, 0, self.probe)
 
     def sample(self, index: int, watch: Any, sub: int, row: int) -> None:
         """Copy one number out of its row."""
@@ -272,7 +519,7 @@ def run(setup: Setup, *, progress: Callable[[int], None] | None = None, strict: 
         Called with the simulated time, in picoseconds, now and then.
     strict : bool
         Whether records refuse values that those of the compiled engine could not hold
-        (:func:`capsim.engines.reference_records.slotted`); for tests of hooks.
+        (:func:`capsim.base.objects.slotted`); for tests of hooks.
     """
     network = Network(setup, strict=strict)
     if progress is not None:

@@ -2,25 +2,23 @@
 
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from heapq import heappop, heappush
 from itertools import chain
-from operator import attrgetter
 from sys import maxsize
 from typing import Any
 
 import simpy
-from simpy.core import StopSimulation
+from simpy.events import EventPriority
 
 from capsim.base.bounds import BACKLOG_PS, WORD
 from capsim.base.clock import serialisation_ps
-from capsim.base.randomness import FIRST, MASK, SECOND, uniform
-from capsim.engines.events import ARRIVE, DEPART, UNUSED_BITS, in_turn, place, salt
+from capsim.base.randomness import uniform
+from capsim.engines.events import ARRIVE, DEPART, in_turn, place, tie
 from capsim.engines.faults import BACKLOG, error_of
 from capsim.engines.hosts.host_jitter import send_delay_ps
+from capsim.engines.hosts.primitives import rank
 from capsim.engines.hosts.queue_counts import PS_PER_NS, count_leaving, has_data
+from capsim.engines.hosts.switches import forward
 from capsim.engines.losses import loss_chance, note_fate
-from capsim.engines.reference_hosts import forward, rank
 from capsim.records import (
     ARRIVED,
     BY_ARRIVAL,
@@ -38,71 +36,56 @@ from capsim.records import (
 )
 from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, TRIM, TRIM_LAST
 
-# Of the upper bits of a hash, placed in a SimPy priority between kind and number
-HASH_FACTOR, HASH_MASK = SECOND << 32 - UNUSED_BITS, MASK >> UNUSED_BITS << 32
+
+class Occurrence(simpy.Event):
+    """Something that happens once, by itself, as a timeout of SimPy does."""
+
+    def __init__(self, env: simpy.Environment, action: Callable[[simpy.Event], None]):
+        super().__init__(env)
+        self._ok, self._value = True, None
+        self.callbacks = [action]
 
 
-class Environment(simpy.Environment):
-    """SimPy's, with whole picoseconds; numbers transmissions."""
+class Event:
+    """What happens at each of the times given to `at`, with the kind and entity that order it among others.
 
-    tie_seed = 0
-    transmissions = 0
-    now = property(attrgetter("_now"))  # an int: the time begins at one and moves by ints
-
-    def next_transmission(self) -> int:
-        """Return the number of a transmission that begins, from 1 on."""
-        self.transmissions += 1
-        return self.transmissions
-
-    def run(self, until: Any = None) -> None:
-        """Let events happen until `until` has; each keeps its one callback, which SimPy's own step would take away."""
-        queue = self._queue
-        until.callbacks.append(StopSimulation.callback)
-        with suppress(StopSimulation):
-            while True:
-                self._now, _, _, event = heappop(queue)
-                (action,) = event.callbacks
-                action(event)
-
-
-class Event(simpy.Event):
-    """What happens at each of the times given to `at`: an event with the kind and entity that order it among others.
+    Parameters
+    ----------
+    network : Network
+        With the environment of SimPy and the seed of the order.
+    kind, entity : int
+        As :mod:`capsim.engines.events` lists them.
+    action : callable
+        Called when it happens.
+    order : int, optional
+        SimPy's priority, which then places it among others of one time; a hash of time and entity when left out.
 
     Examples
     --------
-    >>> from capsim.engines.events import tie
-    >>> env = Environment(0)
-    >>> Event(env, DEPART, 7).at(10**12)
-    >>> env._queue[0][1] == place(DEPART, 7) | tie(env.tie_seed, 10**12, 7) << 32
-    True
+    >>> from types import SimpleNamespace
+    >>> network = SimpleNamespace(env=simpy.Environment(), tie_seed=0, events=0)
+    >>> event = Event(network, DEPART, 7, lambda _: print(network.env.now))
+    >>> kept = [event.at(time_ps) for time_ps in (2, 1)]
+    >>> network.env.run()
+    1
+    2
     """
 
-    def __init__(self, env: Environment, kind: int, entity: int):
-        # As simpy.Timeout does it: the event has a value from the beginning.
-        self.env, self.callbacks, self._ok, self._value = env, [], True, None
-        self.queue: list[Any] = env._queue
-        self.numbers = env._eid
-        self.salt, self.place = salt(entity, env.tie_seed), place(kind, entity)
+    def __init__(
+        self, network: Any, kind: int, entity: int, action: Callable[[simpy.Event], None], order: int | None = None
+    ):
+        self.network, self.action, self.order = network, action, order
+        self.entity, self.place = entity, place(kind, entity)
 
-    def at(self, time_ps: int) -> None:
-        """Let it happen at a time, where a hash puts it among others of that time and kind."""
-        # tie(), written out; its last shift by 15 leaves the upper 9 bits as they are
-        value = (time_ps ^ time_ps >> 32 ^ self.salt) & MASK
-        value = (value ^ value >> 16) * FIRST & MASK
-        order = (value ^ value >> 15) * HASH_FACTOR & HASH_MASK | self.place
-        heappush(self.queue, (time_ps, order, next(self.numbers), self))
-
-
-class OrderedEvent(Event):
-    """An event that `order`, its SimPy priority, places among others of one time: its kind and number, if not set."""
-
-    def __init__(self, env: Environment, kind: int, entity: int):
-        super().__init__(env, kind, entity)
-        self.order = self.place
-
-    def at(self, time_ps: int) -> None:
-        """Let it happen at a time."""
-        heappush(self.queue, (time_ps, self.order, next(self.numbers), self))
+    def at(self, time_ps: int) -> Occurrence:
+        """Let it happen at a time; return what then happens, which does nothing without its callbacks."""
+        network, order = self.network, self.order
+        if order is None:
+            order = self.place | tie(network.tie_seed, time_ps, self.entity) << 32
+        occurrence = Occurrence(network.env, self.action)
+        network.events += 1
+        network.env.schedule(occurrence, EventPriority(order), time_ps - network.env.now)
+        return occurrence
 
 
 class LinkTimes(dict[int, int]):
@@ -132,13 +115,11 @@ class Port:
         self.link_time_ps = LinkTimes(record.rate_bps, self.setup.link_bytes)
         self.waiting: deque[Any] = deque()
         self.in_service: Any = None
+        self.leaves: Any = None  # the end of its transmission
         self.on_wire: deque[Any] = deque()
         self.is_ordered, self.counts_in_service = self.setup.ordered, self.setup.count_in_service
-        self.event_kind = OrderedEvent if self.is_ordered else Event
-        self.departure: Any = self.event_kind(self.env, DEPART, number)
-        self.arrival: Any = self.event_kind(self.env, ARRIVE, number)
-        self.departure.callbacks.append(self.depart)
-        self.arrival.callbacks.append(self.arrive)
+        self.departure = Event(network, DEPART, number, self.depart)
+        self.arrival = Event(network, ARRIVE, number, self.arrive)
         self.admit, self.take, self.leave, self.evict = network.queue_hooks(record, number)
         if record.order in (BY_ARRIVAL, BY_RANK):
             self.take = self.leave = None  # the first of all that wait is next
@@ -168,12 +149,12 @@ class Port:
         self.in_service = packet
         if not self.begins_at_once:
             now_ps = self.begin(packet, now_ps)
-        self.departure.at(now_ps + self.link_time_ps[packet.bytes])
+        self.leaves = self.departure.at(now_ps + self.link_time_ps[packet.bytes])
 
     def begin(self, packet: Any, now_ps: int) -> int:
         """Note what the order of events and packets depends on, and return when a packet begins, now or later."""
         if self.is_ordered:
-            self.departure.order = self.arrival.order = in_turn(self.env.next_transmission())
+            self.departure.order = self.arrival.order = in_turn(self.network.next_transmission())
         if self.is_ranked:
             self.record.turn = max(self.record.turn, packet.rank)
         begin_ps = self.begin_ps(packet, self.record.packets_out, now_ps) if self.has_jitter else now_ps
@@ -184,7 +165,7 @@ class Port:
     def depart(self, _: simpy.Event) -> None:
         """Let the packet in service go, whose last bit has left, and send the next."""
         port, packet = self.record, self.in_service
-        packet_bytes, now_ps = packet.bytes, self.env._now
+        packet_bytes, now_ps = packet.bytes, self.env.now
         port.queue_packets -= 1
         port.queue_bytes -= packet_bytes
         port.packets_out += 1
@@ -205,7 +186,7 @@ class Port:
     def arrive(self, _: simpy.Event) -> None:
         """Give the packet that has crossed the link to the host or switch at the far end."""
         network, port = self.network, self.record
-        packet, now_ps = self.on_wire.popleft(), self.env._now
+        packet, now_ps = self.on_wire.popleft(), self.env.now
         port.packets_arrived += 1
         if self.is_lossy and self.is_lost(now_ps):
             network.lose(packet, self)
@@ -412,9 +393,7 @@ class Port:
         if self.in_service is None:
             return
         packet, self.in_service = self.in_service, None
-        self.departure.callbacks = [lambda _: None]  # the one that is due does nothing
-        self.departure = self.event_kind(self.env, DEPART, self.number)
-        self.departure.callbacks.append(self.depart)
+        self.leaves.callbacks.clear()
         self.drop_queued(packet, LINK_DOWN)
         while self.waiting:
             self.drop_queued(self.waiting.popleft(), LINK_DOWN)

@@ -1,7 +1,7 @@
 """The state of a simulation as records with named fields, shared by protocol code and both engines.
 
 A record is one element of a NumPy structured array in the compiled engine and an object with ``__slots__`` of the
-same names in the reference engine (:mod:`capsim.engines.reference_records`), so that ``sub.cwnd_bytes += mss`` is the
+same names in the reference engine (:mod:`capsim.engines.reference`), so that ``sub.cwnd_bytes += mss`` is the
 same line in both. Times are int64 picoseconds, sizes int64 bytes, sequence numbers int64 segments of one MSS.
 
 ============== ====================================================================== ===============

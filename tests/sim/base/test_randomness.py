@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
+from capsim.base.objects import slotted
 from capsim.base.randomness import MASK, SECOND, draw, key, mix, uniform
 from capsim.engines.compiled.jit import FLAGS, part
-from capsim.engines.reference_records import slotted
 from capsim.records import SWITCH
 
 

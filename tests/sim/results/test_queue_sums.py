@@ -8,9 +8,9 @@ from support.engine_setups import differences
 
 from capsim import ConservationError, Dumbbell, LinkChange, Listed, Probes, Scenario, simulate
 from capsim.base.bounds import MAX_TIME_PS, WIRE_BYTES, WORD
+from capsim.base.objects import slotted
 from capsim.engines.hosts.queue_counts import count_sojourn
 from capsim.engines.reference import Network
-from capsim.engines.reference_records import slotted
 from capsim.records import PACKET, PORT
 from capsim.results.conservation import check
 from capsim.results.tables import sojourn_bytes_ns, sojourn_ps

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from capsim import schemes
-from capsim.engines.reference_records import slotted
+from capsim.base.objects import slotted
 from capsim.records import PORT
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, hooks_of
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from capsim import ACCEPT, REFUSE, Dumbbell, FatTree, FlowList, LeafSpine, ParallelPaths, Queue, Scheme, scheme
+from capsim.base.objects import slotted
 from capsim.engines import run
 from capsim.engines.own_memory import param_record
 from capsim.engines.reference import run as run_reference
-from capsim.engines.reference_records import slotted
 from capsim.engines.state import TRACE_OFF, TRACE_PACKETS, RawRecords, Setup
 from capsim.fabric.base import FabricKind
 from capsim.protocols.registry import NICS

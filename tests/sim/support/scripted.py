@@ -15,7 +15,7 @@ from support.engine_setups import flow_list, record, setup_of
 from capsim import Dumbbell, Scheme
 from capsim.engines.hosts import handlers
 from capsim.engines.hosts.primitives import on_sent
-from capsim.engines.reference_records import Records
+from capsim.engines.reference import Records
 from capsim.engines.state import Setup
 from capsim.records import ACK, DATA, NONE, PACKET, RETRANSMITTED, SYN_ACK
 

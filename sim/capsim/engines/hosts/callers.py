@@ -1,17 +1,16 @@
 """One caller for each hook, written from the table in :mod:`capsim.roles.hooks`: it takes numbers and gives records.
 
-The caller of `send` reads, with the names of :mod:`~capsim.engines.compiled.pointers`::
+The compiled engine calls hooks in this way; the reference engine looks up the same records
+(:class:`capsim.engines.hosts.primitives.Call`). The caller of `send` reads, with the names of
+:mod:`~capsim.engines.compiled.pointers`::
 
     def send(w, s, number, now_ps):
         sub = sub_at(w.subs, s)
         stack = stack_at(w.stacks, sub.stack)
         own = Own_send(memory_at(w.subflow, s, w.subflow_bytes, stack.transport_subflow), ...)
         return send_hook(stack.send)(params_at(stack.transport), own, sub, ring_of(w, sub), packet_at(...), now_ps)
-
-In the reference engine such a name means what `primitives` says: ``sub = w.subs[s]``.
 """
 
-import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,16 +57,29 @@ _NIC = {
 }
 _NETWORK = {"balancer": _BALANCER, "queue": _QUEUE, "nic": _NIC}
 _IDS = {  # what a caller is given to find its records
-    "begin": "f",
-    "schedule": "f",
-    "choose": "row, first, count",
-    "see": "row, p",
-    "admit": "p",
-    "take": "p",
-    "leave": "p",
-    "evict": "p",
-    "rank": "p",
+    "begin": ("f",),
+    "schedule": ("f",),
+    "choose": ("row", "first", "count"),
+    "see": ("row", "p"),
+    "admit": ("p",),
+    "take": ("p",),
+    "leave": ("p",),
+    "evict": ("p",),
+    "rank": ("p",),
 }
+
+
+def takes(name: str) -> tuple[str, ...]:
+    """Return the names of the numbers that a hook is called with.
+
+    Examples
+    --------
+    >>> takes("on_ack"), takes("choose")
+    (('s', 'number', 'now_ps'), ('row', 'first', 'count', 'number', 'now_ps', 'u0'))
+    """
+    arguments = HOOKS[name].arguments
+    packet = ("number",) if "packet" in arguments else ()
+    return (*_IDS.get(name, ("s",)), *packet, *(each for each in arguments if each in NUMBERS))
 
 
 def _host_scope(role: str, scope: str, flow: str) -> str:
@@ -100,14 +112,14 @@ def _lines(name: str) -> list[str]:
     elif hook.role == "nic":
         lines += ["sub = sub_at(w.subs, packet.sub)"]
     elif hook.role != "queue":
-        found = "flow_at(w.flows, f)" if _IDS.get(name) == "f" else "sub"
+        found = "flow_at(w.flows, f)" if "f" in takes(name) else "sub"
         lines += [] if found != "sub" else ["sub = sub_at(w.subs, s)"]
         lines += [f"stack = stack_at(w.stacks, {found}.stack)"]
     return lines
 
 
-def caller_source(name: str, own: str = "{made}") -> str:
-    """Return the text of the caller of one hook; `own` says where its own memory is, made anew or held by `holder`.
+def caller_source(name: str) -> str:
+    """Return the text of the caller of one hook.
 
     Examples
     --------
@@ -115,21 +127,19 @@ def caller_source(name: str, own: str = "{made}") -> str:
     def react(w, s, signals, now_ps):
     """
     hook, role = HOOKS[name], HOOKS[name].role
-    flow = "f" if _IDS.get(name) == "f" else "sub.flow"
-    given = ["w", _IDS.get(name, "s"), *(["number"] if "packet" in hook.arguments else [])]
-    given += [each for each in hook.arguments if each in NUMBERS]
+    flow = "f" if "f" in takes(name) else "sub.flow"
     scopes = _NETWORK.get(role, {})
     parts = [scopes[each] if scopes else _host_scope(role, each, flow) for each in scopes_of(name)]
     holder = "w" if role in NETWORK_ROLES else "stack"
     known = _ARGUMENTS | {"params": f"params_at({holder}.{role})", "flow": f"flow_at(w.flows, {flow})"}
     arguments = [known.get(each, each) for each in hook.arguments]
-    made = f"Own_{name}({', '.join(parts)})"
-    body = [*_lines(name), f"own = {own.format(made=made, holder=holder, name=name)}"]
+    body = [*_lines(name), f"own = Own_{name}({', '.join(parts)})"]
     body += [f"return {name}_hook({holder}.{name})({', '.join(arguments)})"]
-    return "\n    ".join([f"def {name}({', '.join(given)}):", f'"""Call the hook `{name}`."""', *body]) + "\n"
+    head = f"def {name}({', '.join(('w', *takes(name)))}):"
+    return "\n    ".join([head, f'"""Call the hook `{name}`."""', *body]) + "\n"
 
 
-def callers(names: dict[str, Any], sources: Mapping[str, str | ast.Module]) -> dict[str, Any]:
+def callers(names: dict[str, Any], sources: Mapping[str, str]) -> dict[str, Any]:
     """Return the callers of all hooks as Python functions that find `names` as their globals."""
     scope = {f"Own_{name}": kind for name, kind in OWN.items()} | names
     for name, source in sources.items():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.engine_setups import params_of, record
 
 from capsim import scheme
-from capsim.engines.reference_records import slotted
+from capsim.base.objects import slotted
 from capsim.protocols.layers.blocking import Threshold, optimal_unit_packets, repair_packets
 from capsim.protocols.layers.params import CodingParams
 from capsim.protocols.layers.units import measured, new_unit
