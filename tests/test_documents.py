@@ -68,13 +68,14 @@ def named_files(document):
     return sorted({re.sub(r"<\w+>", "*", word.rstrip("/")) for word in words if NAME.fullmatch(word)} - ELSEWHERE)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
-def test_files_that_a_document_names_exist(document):
+def test_files_that_a_document_names_exist(subtests):
     """A link from the folder of the document, a name in a code span from any folder that the text speaks of."""
-    links = [link for link in LINK.findall(prose(document)) if "://" not in link]
-    assert [link for link in links if not (document.parent / link).exists()] == []
-    names = named_files(document)
-    assert [name for name in names if not any(fnmatch("/" + path, "*/" + name) for path in THERE)] == []
+    for document in DOCUMENTS:
+        with subtests.test(document=document):
+            links = [link for link in LINK.findall(prose(document)) if "://" not in link]
+            assert [link for link in links if not (document.parent / link).exists()] == []
+            names = named_files(document)
+            assert [name for name in names if not any(fnmatch("/" + path, "*/" + name) for path in THERE)] == []
 
 
 def test_names_of_files_are_found():

@@ -33,11 +33,6 @@ class Case:
         assert self.numeric == pytest.approx(float(sp.N(symbolic, 20)), rel=RTOL, abs=0)
 
 
-def numbered(cases: list[Case]) -> list[Any]:
-    """Return pytest parameters whose ids are the same in every process."""
-    return [pytest.param(case, id=f"{case.formula}-{place}") for place, case in enumerate(cases)]
-
-
 def formulas_to_cover(*papers: str) -> set[str]:
     """Return the names of the formulas of some papers that have a numeric function."""
     return {name for name, formula in FORMULAS.items() if formula.function and formula.paper in papers}

@@ -14,16 +14,17 @@ from capsmodel import load_workload, workload_names
 from capsmodel.experiments.number_texts import quantity
 
 
-@pytest.mark.parametrize("name", sorted(schemes()))
-def test_every_parameter_of_a_scheme_is_listed_with_a_meaning_and_can_be_set(name, capsys):
-    rows = json.loads(printed(f"schemes {name} --json", capsys))
-    text = printed(f"schemes {name}", capsys)
-    for row in rows:
-        assert row["meaning"]
-        assert row["name"] in text
-        changed = schemes()[name].with_params(**{row["role"]: {row["name"]: row["default"]}})
-        assert changed == schemes()[name]
-    assert {row["role"] for row in rows} >= {"transport"}
+def test_every_parameter_of_a_scheme_is_listed_with_a_meaning_and_can_be_set(subtests, capsys):
+    for name in sorted(schemes()):
+        with subtests.test(name=name):
+            rows = json.loads(printed(f"schemes {name} --json", capsys))
+            text = printed(f"schemes {name}", capsys)
+            for row in rows:
+                assert row["meaning"]
+                assert row["name"] in text
+                changed = schemes()[name].with_params(**{row["role"]: {row["name"]: row["default"]}})
+                assert changed == schemes()[name]
+            assert {row["role"] for row in rows} >= {"transport"}
 
 
 def test_bounds_and_choices_are_those_that_are_checked(capsys):

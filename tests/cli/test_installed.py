@@ -153,9 +153,10 @@ def test_the_shell_completes_commands_and_their_options(shell):
         assert option in script
 
 
-@pytest.mark.parametrize("example", [example for command in COMMANDS for example in command.examples])
-def test_every_example_of_the_help_is_a_command_with_its_options(example, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    function, arguments, _ = app.parse_args(example.split(), exit_on_error=False, print_error=False)
-    assert callable(function)
-    assert arguments.args or arguments.kwargs or len(example.split()) == 1
+def test_every_example_of_the_help_is_a_command_with_its_options(subtests, tmp_path, monkeypatch):
+    for example in [example for command in COMMANDS for example in command.examples]:
+        with subtests.test(example=example):
+            monkeypatch.chdir(tmp_path)
+            function, arguments, _ = app.parse_args(example.split(), exit_on_error=False, print_error=False)
+            assert callable(function)
+            assert arguments.args or arguments.kwargs or len(example.split()) == 1

@@ -98,18 +98,24 @@ def test_any_packet_comes_back(data):
     assert (back.unit, back.index, back.payload.tobytes()) == (unit, index, payload)
 
 
-@pytest.mark.parametrize("bit", range(8 * len(WRITTEN)))
-def test_any_flipped_bit_is_noticed(bit):
-    damaged = bytearray(WRITTEN)
-    damaged[bit // 8] ^= 1 << bit % 8
-    with pytest.raises(PacketError):
-        parse(bytes(damaged))
+def refusal(data):
+    """Return the text with which bytes are refused as a packet, or none."""
+    try:
+        parse(bytes(data))
+    except PacketError as error:
+        return str(error)
+    return ""
 
 
-@pytest.mark.parametrize("length", range(len(WRITTEN)))
-def test_any_truncation_is_called_so(length):
-    with pytest.raises(PacketError, match="truncated"):
-        parse(WRITTEN[:length])
+def test_any_flipped_bit_is_noticed():
+    flipped = {bit: bytearray(WRITTEN) for bit in range(8 * len(WRITTEN))}
+    for bit, damaged in flipped.items():
+        damaged[bit // 8] ^= 1 << bit % 8
+    assert [bit for bit, damaged in flipped.items() if not refusal(damaged)] == []
+
+
+def test_any_truncation_is_called_so():
+    assert [length for length in range(len(WRITTEN)) if "truncated" not in refusal(WRITTEN[:length])] == []
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Streams of coding units: any sufficient packets in any order give the bytes back; damage never gives wrong ones."""
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -58,17 +59,17 @@ def test_random_order_losses_and_repetitions(code, variant, data):
             decoder.finish()
 
 
-@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 127, 128, 129, 256, 1000])
-@kinds
-def test_last_unit_is_as_short_as_its_bytes(code, variant, size):
-    source = np.random.default_rng(size).bytes(size)
-    packets = coded(source, code=code, variant=variant)
-    assert received(packets) == source
-    whole, rest = divmod(size, 128)
-    k_last = max(1, -(-rest // 16)) if rest or not size else 8
-    whole -= 0 if rest or not size else 1
-    assert len(packets) == whole * 14 + k_last + 6
-    assert [parse(packet).unit.last for packet in packets] == [False] * whole * 14 + [True] * (k_last + 6)
+def test_last_unit_is_as_short_as_its_bytes(subtests):
+    for size, (code, variant) in product([0, 1, 15, 16, 17, 127, 128, 129, 256, 1000], KINDS):
+        with subtests.test(size=size, code=code, variant=variant):
+            source = np.random.default_rng(size).bytes(size)
+            packets = coded(source, code=code, variant=variant)
+            assert received(packets) == source
+            whole, rest = divmod(size, 128)
+            k_last = max(1, -(-rest // 16)) if rest or not size else 8
+            whole -= 0 if rest or not size else 1
+            assert len(packets) == whole * 14 + k_last + 6
+            assert [parse(packet).unit.last for packet in packets] == [False] * whole * 14 + [True] * (k_last + 6)
 
 
 def test_how_the_bytes_are_fed_changes_nothing():

@@ -84,17 +84,16 @@ def test_probabilities_complements_and_logarithms_are_exact_to_1e_12(k):
                 assert relative(logs[side][i], log) < RTOL, (k, r, p, side)
 
 
-@pytest.mark.parametrize(
-    ("k", "r", "p"), list(itertools.product((1, 3, 64), (0, 1, 2, 17, 80), (1e-9, 0.2, 0.5, 0.999)))
-)
-def test_against_exact_rationals(k, r, p):
-    q = 1 - Fraction(p)
-    masses = [math.comb(k + r, j) * Fraction(p) ** j * q ** (k + r - j) for j in range(k + r + 1)]
-    decoded, failed = sum(masses[: r + 1]), sum(masses[r + 1 :])
-    assert decode_prob(k, r=r, blocking_prob=p) == pytest.approx(float(decoded), rel=RTOL, abs=0)
-    assert decode_failure_prob(k, r=r, blocking_prob=p) == pytest.approx(float(failed), rel=RTOL, abs=0)
-    mass = blocked_packets_prob(np.arange(k + r + 1), n=k + r, blocking_prob=p)
-    np.testing.assert_allclose(mass, [float(m) for m in masses], rtol=RTOL, atol=1e-307)
+def test_against_exact_rationals(subtests):
+    for k, r, p in list(itertools.product((1, 3, 64), (0, 1, 2, 17, 80), (1e-9, 0.2, 0.5, 0.999))):
+        with subtests.test(k=k, r=r, p=p):
+            q = 1 - Fraction(p)
+            masses = [math.comb(k + r, j) * Fraction(p) ** j * q ** (k + r - j) for j in range(k + r + 1)]
+            decoded, failed = sum(masses[: r + 1]), sum(masses[r + 1 :])
+            assert decode_prob(k, r=r, blocking_prob=p) == pytest.approx(float(decoded), rel=RTOL, abs=0)
+            assert decode_failure_prob(k, r=r, blocking_prob=p) == pytest.approx(float(failed), rel=RTOL, abs=0)
+            mass = blocked_packets_prob(np.arange(k + r + 1), n=k + r, blocking_prob=p)
+            np.testing.assert_allclose(mass, [float(m) for m in masses], rtol=RTOL, atol=1e-307)
 
 
 def test_logarithms_go_on_where_probabilities_underflow():

@@ -50,9 +50,10 @@ class TestPercentile:
         assert Fraction(sum(v <= found for v in values), len(values)) >= share
         assert Fraction(sum(v < found for v in values), len(values)) < share or found == min(values)
 
-    @pytest.mark.parametrize("hundredths", range(1, 101))
-    def test_whole_ranks_of_a_hundred(self, hundredths):
-        assert percentile(np.arange(1, 101), q=hundredths / 100) == hundredths
+    def test_whole_ranks_of_a_hundred(self, subtests):
+        for hundredths in range(1, 101):
+            with subtests.test(hundredths=hundredths):
+                assert percentile(np.arange(1, 101), q=hundredths / 100) == hundredths
 
     def test_ends_and_shapes(self):
         values = np.arange(24).reshape(2, 3, 4)

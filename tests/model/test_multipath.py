@@ -158,30 +158,29 @@ def enumerated_timeouts(window: int, loss: Fraction) -> Fraction:
     return total
 
 
-@pytest.mark.parametrize("window", range(1, 12))
-@pytest.mark.parametrize("loss", [0.0, 1e-9, 0.05, 0.5, 0.75, 1 - 1e-9, 1.0])
-def test_exact_timeout_probability_equals_the_enumeration_of_loss_patterns(window: int, loss: float) -> None:
-    expected = float(enumerated_timeouts(window, Fraction(loss)))
-    assert timeout_prob(window, loss_prob=loss, exact=True) == pytest.approx(expected, rel=RTOL, abs=0)
+def test_exact_timeout_probability_equals_the_enumeration_of_loss_patterns(subtests: pytest.Subtests) -> None:
+    for window, loss in product(range(1, 12), [0.0, 1e-9, 0.05, 0.5, 0.75, 1 - 1e-9, 1.0]):
+        with subtests.test(window=window, loss=loss):
+            expected = float(enumerated_timeouts(window, Fraction(loss)))
+            assert timeout_prob(window, loss_prob=loss, exact=True) == pytest.approx(expected, rel=RTOL, abs=0)
 
 
-@pytest.mark.parametrize("window", [64, 4096, 5000, 10**6])
-@pytest.mark.parametrize("loss", [1e-9, 1e-4, 0.01, 0.3, 0.49, 0.5, 0.51, 0.99, 1 - 1e-4])
-def test_exact_timeout_probability_of_large_windows_equals_mpmath(window: int, loss: float) -> None:
-    # With x = p/q, the sum over m of C(m, j) x^m is known for j = 0, 1, 2 survivors; at p = q it is a binomial.
-    with mp.workdps(700):
-        p, q = mpf(loss), 1 - mpf(loss)
-        x, total = p / q, mpf(0)
-        for j in range(3):
-            if x == 1:
-                weight = binomial(window, j + 1)
-            else:  # sum_{m<n} C(m,j) x^m by the recurrence S_j = (C(n,j) x^n - x S_{j-1}) / (x - 1)
-                weight = (x**window - 1) / (x - 1)
-                for i in range(1, j + 1):
-                    weight = (binomial(window, i) * x**window - x * weight) / (x - 1)
-            total += weight * q ** (window - 1) * p * (q / p) ** j
-        expected = float(total)
-    assert timeout_prob(window, loss_prob=loss, exact=True) == pytest.approx(expected, rel=RTOL, abs=1e-300)
+def test_exact_timeout_probability_of_large_windows_equals_mpmath(subtests: pytest.Subtests) -> None:
+    for window, loss in product([64, 4096, 5000, 10**6], [1e-9, 1e-4, 0.01, 0.3, 0.49, 0.5, 0.51, 0.99, 1 - 1e-4]):
+        with subtests.test(window=window, loss=loss):
+            with mp.workdps(700):
+                p, q = mpf(loss), 1 - mpf(loss)
+                x, total = p / q, mpf(0)
+                for j in range(3):
+                    if x == 1:
+                        weight = binomial(window, j + 1)
+                    else:  # sum_{m<n} C(m,j) x^m by the recurrence S_j = (C(n,j) x^n - x S_{j-1}) / (x - 1)
+                        weight = (x**window - 1) / (x - 1)
+                        for i in range(1, j + 1):
+                            weight = (binomial(window, i) * x**window - x * weight) / (x - 1)
+                    total += weight * q ** (window - 1) * p * (q / p) ** j
+                expected = float(total)
+            assert timeout_prob(window, loss_prob=loss, exact=True) == pytest.approx(expected, rel=RTOL, abs=1e-300)
 
 
 @pytest.mark.parametrize("loss", [1e-9, 0.05, 0.5, 0.9])

@@ -35,25 +35,26 @@ def enumerated(size: int, bad: Fraction) -> tuple[Fraction, Fraction]:
     return prob, mean
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 6, 9])
-@pytest.mark.parametrize("bad", PROBS)
-def test_small_flows_equal_the_enumeration_of_all_paths(size: int, bad: float) -> None:
-    prob, mean = enumerated(size, Fraction(bad))
-    assert reordering_prob(size, congested_prob=bad) == pytest.approx(float(prob), rel=RTOL, abs=0)
-    assert expected_overtaken_packets(size, congested_prob=bad) == pytest.approx(float(mean), rel=RTOL, abs=0)
-    assert in_order_prob(size, congested_prob=bad) == pytest.approx(float(1 - prob), rel=RTOL, abs=0)
+def test_small_flows_equal_the_enumeration_of_all_paths(subtests: pytest.Subtests) -> None:
+    for size, bad in product([1, 2, 3, 6, 9], PROBS):
+        with subtests.test(size=size, bad=bad):
+            prob, mean = enumerated(size, Fraction(bad))
+            assert reordering_prob(size, congested_prob=bad) == pytest.approx(float(prob), rel=RTOL, abs=0)
+            assert expected_overtaken_packets(size, congested_prob=bad) == pytest.approx(float(mean), rel=RTOL, abs=0)
+            assert in_order_prob(size, congested_prob=bad) == pytest.approx(float(1 - prob), rel=RTOL, abs=0)
 
 
-@pytest.mark.parametrize("size", [64, 10**4, 10**6, 10**9])
-@pytest.mark.parametrize("bad", [*PROBS, 1e-6, 0.49999999999])
-def test_large_flows_equal_mpmath(size: int, bad: float) -> None:
-    with mp.workdps(400):
-        b, g = mpf(bad), 1 - mpf(bad)
-        order = (size + 1) * b**size if g == b else (g ** (size + 1) - b ** (size + 1)) / (g - b)
-        overtaken = b * (size * g - 1 + b**size) / g
-        assert reordering_prob(size, congested_prob=bad) == pytest.approx(float(1 - order), rel=RTOL, abs=0)
-        assert in_order_prob(size, congested_prob=bad) == pytest.approx(float(order), rel=RTOL, abs=1e-300)
-        assert expected_overtaken_packets(size, congested_prob=bad) == pytest.approx(float(overtaken), rel=RTOL, abs=0)
+def test_large_flows_equal_mpmath(subtests: pytest.Subtests) -> None:
+    for size, bad in product([64, 10**4, 10**6, 10**9], [*PROBS, 1e-6, 0.49999999999]):
+        with subtests.test(size=size, bad=bad), mp.workdps(400):
+            b, g = mpf(bad), 1 - mpf(bad)
+            order = (size + 1) * b**size if g == b else (g ** (size + 1) - b ** (size + 1)) / (g - b)
+            overtaken = b * (size * g - 1 + b**size) / g
+            assert reordering_prob(size, congested_prob=bad) == pytest.approx(float(1 - order), rel=RTOL, abs=0)
+            assert in_order_prob(size, congested_prob=bad) == pytest.approx(float(order), rel=RTOL, abs=1e-300)
+            assert expected_overtaken_packets(size, congested_prob=bad) == pytest.approx(
+                float(overtaken), rel=RTOL, abs=0
+            )
 
 
 def test_a_flow_on_one_class_of_paths_is_never_reordered() -> None:

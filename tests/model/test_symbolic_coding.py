@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import enumeration as brute
 import pytest
-from three_ways import Case, formulas_to_cover, numbered
+from three_ways import Case, formulas_to_cover
 
 from capsmodel.coding import blocking, decoding, redundancy, window_delay
 from capsmodel.multipath import subflows
@@ -129,6 +129,7 @@ def test_every_formula_with_a_numeric_function_has_a_case() -> None:
     assert {case.formula for case in CASES} == formulas_to_cover("caps", "cdcps", "mmptcp")
 
 
-@pytest.mark.parametrize("case", numbered(CASES))
-def test_numeric_symbolic_and_enumerated_agree(case: Case) -> None:
-    case.check()
+def test_numeric_symbolic_and_enumerated_agree(subtests: pytest.Subtests) -> None:
+    for case in CASES:
+        with subtests.test(formula=case.formula, values=case.values):
+            case.check()

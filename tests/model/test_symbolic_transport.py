@@ -7,7 +7,7 @@ import enumeration as brute
 import numpy as np
 import pytest
 import sympy as sp
-from three_ways import RTOL, Case, formulas_to_cover, numbered
+from three_ways import RTOL, Case, formulas_to_cover
 
 from capsmodel.fct import completion, long_flows, replication, slow_start
 from capsmodel.multipath import coded_transport, coding_schedule, lia, timeouts
@@ -231,9 +231,10 @@ def test_every_formula_with_a_numeric_function_has_a_case() -> None:
     assert {case.formula for case in CASES} == formulas_to_cover("repflow", "dc2mtcp")
 
 
-@pytest.mark.parametrize("case", numbered(CASES))
-def test_numeric_symbolic_and_enumerated_agree(case: Case) -> None:
-    case.check()
+def test_numeric_symbolic_and_enumerated_agree(subtests: pytest.Subtests) -> None:
+    for case in CASES:
+        with subtests.test(formula=case.formula, values=case.values):
+            case.check()
 
 
 @pytest.mark.parametrize("size", range(1, 9))

@@ -277,23 +277,27 @@ def test_every_closed_form_claim_is_judged_and_expected_here() -> None:
     assert not CLAIM_MISMATCHES.keys() & CLAIM_VALUES.keys()
 
 
-@pytest.mark.parametrize("claim_id", CLAIMS)
-def test_verdict_on_a_claim(claim_id: str) -> None:
-    _, verdict = CLAIMS[claim_id]
-    claim = CLAIMS[claim_id][0]
-    met = "agrees" if claim.printed and claim.relation not in ("below", "above", "close") else "holds"
-    word, value = CLAIM_MISMATCHES.get(claim_id) or (met, CLAIM_VALUES[claim_id])
-    assert verdict.verdict == word
-    assert verdict.reason
-    assert verdict.value == pytest.approx([float(number) for number in value], rel=1e-3, abs=1e-12)
+def test_verdict_on_a_claim(subtests: pytest.Subtests) -> None:
+    for claim_id in CLAIMS:
+        with subtests.test(claim_id=claim_id):
+            _, verdict = CLAIMS[claim_id]
+            claim = CLAIMS[claim_id][0]
+            met = "agrees" if claim.printed and claim.relation not in ("below", "above", "close") else "holds"
+            word, value = CLAIM_MISMATCHES.get(claim_id) or (met, CLAIM_VALUES[claim_id])
+            assert verdict.verdict == word
+            assert verdict.reason
+            assert verdict.value == pytest.approx([float(number) for number in value], rel=1e-3, abs=1e-12)
 
 
-@pytest.mark.parametrize("claim_id", CLAIMS)
-def test_the_ledger_has_the_same_verdict(claim_id: str) -> None:
-    _, verdict = CLAIMS[claim_id]
-    entry = read_ledger()[claim_id]
-    assert (entry.verdict, entry.reason) == (verdict.verdict, verdict.reason)
-    np.testing.assert_allclose(entry.value, verdict.value, rtol=1e-9, atol=1e-14)  # a difference is 0 but for rounding
+def test_the_ledger_has_the_same_verdict(subtests: pytest.Subtests) -> None:
+    for claim_id in CLAIMS:
+        with subtests.test(claim_id=claim_id):
+            _, verdict = CLAIMS[claim_id]
+            entry = read_ledger()[claim_id]
+            assert (entry.verdict, entry.reason) == (verdict.verdict, verdict.reason)
+            np.testing.assert_allclose(
+                entry.value, verdict.value, rtol=1e-9, atol=1e-14
+            )  # a difference is 0 but for rounding
 
 
 def test_absolute_claims_that_agree_lie_within_half_a_unit_of_their_last_digit() -> None:

@@ -1,5 +1,7 @@
 """Exact arithmetic: one flow that meets nobody takes the time that its packets take, to the picosecond."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,17 +64,16 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("flow_bytes", [1, 1460, 1461, 14_600, 50_000, 200_001])
-@pytest.mark.parametrize("initial_window", [1, 2, 10])
-def test_uncontended_flow(case, flow_bytes, initial_window):
-    kind, src, dst = CASES[case]
-    transport = {"initial_window_packets": initial_window, "min_rto_s": 1.0, "initial_rto_s": 1.0}
-    setup = setup_of(kind, flow_list([(src, dst, flow_bytes, 0.0)]), transport=transport, trace=TRACE_OFF)
-    path, back = links(kind, src, dst)
-    received, acked = ideal_received_ps(path, back, flow_bytes, mss=1460, initial_window=initial_window)
-    flow = one_run(setup).flows[0]
-    assert (flow["received_ps"], flow["acked_ps"]) == (received, acked)
+def test_uncontended_flow(subtests):
+    for case, flow_bytes, initial_window in product(CASES, [1, 1460, 1461, 14_600, 50_000, 200_001], [1, 2, 10]):
+        with subtests.test(case=case, flow_bytes=flow_bytes, initial_window=initial_window):
+            kind, src, dst = CASES[case]
+            transport = {"initial_window_packets": initial_window, "min_rto_s": 1.0, "initial_rto_s": 1.0}
+            setup = setup_of(kind, flow_list([(src, dst, flow_bytes, 0.0)]), transport=transport, trace=TRACE_OFF)
+            path, back = links(kind, src, dst)
+            received, acked = ideal_received_ps(path, back, flow_bytes, mss=1460, initial_window=initial_window)
+            flow = one_run(setup).flows[0]
+            assert (flow["received_ps"], flow["acked_ps"]) == (received, acked)
 
 
 @settings(max_examples=15, deadline=None)

@@ -20,17 +20,18 @@ def test_the_schemes_asked_for_are_there():
     assert papers | {"dctcp", "sack", "single_path"} <= set(schemes())
 
 
-@pytest.mark.parametrize("name", schemes())
-def test_contract(name):
-    entry = schemes()[name]
-    assert entry.name == name
-    assert scheme(name) is entry
-    assert entry.summary
-    assert entry.cite
-    for component in (each for role in ROLES for each in components_of(entry, role)):
-        assert len(param_record(component.params).dtype.names or ()) == len(fields(component.params))
-        for hook in (getattr(component, field.name) for field in fields(component)):
-            assert not callable(hook) or hook.__doc__
+def test_contract(subtests):
+    for name in schemes():
+        with subtests.test(name=name):
+            entry = schemes()[name]
+            assert entry.name == name
+            assert scheme(name) is entry
+            assert entry.summary
+            assert entry.cite
+            for component in (each for role in ROLES for each in components_of(entry, role)):
+                assert len(param_record(component.params).dtype.names or ()) == len(fields(component.params))
+                for hook in (getattr(component, field.name) for field in fields(component)):
+                    assert not callable(hook) or hook.__doc__
 
 
 @pytest.mark.parametrize(

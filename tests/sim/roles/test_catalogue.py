@@ -36,14 +36,15 @@ def test_an_entry_may_refer_to_another_class_and_add_to_it() -> None:
     assert here["own"] == "Of this class."
 
 
-@pytest.mark.parametrize("name", schemes())
-def test_every_parameter_has_a_meaning_of_its_own(name: str) -> None:
+def test_every_parameter_has_a_meaning_of_its_own(subtests: pytest.Subtests) -> None:
     """Catches a text that two parameters share, so that each is explained by what the other is."""
-    by_component: dict[tuple[str, str], list[str]] = {}
-    for item in parameters(schemes()[name]):
-        assert item.meaning != item.name.replace("_", " "), item.setting
-        assert "As in" not in item.meaning, item.setting
-        assert "as above" not in item.meaning, item.setting
-        by_component.setdefault((item.role, item.flows), []).append(item.meaning)
-    for role, meanings in by_component.items():
-        assert len(set(meanings)) == len(meanings), role
+    for name in schemes():
+        with subtests.test(name=name):
+            by_component: dict[tuple[str, str], list[str]] = {}
+            for item in parameters(schemes()[name]):
+                assert item.meaning != item.name.replace("_", " "), item.setting
+                assert "As in" not in item.meaning, item.setting
+                assert "as above" not in item.meaning, item.setting
+                by_component.setdefault((item.role, item.flows), []).append(item.meaning)
+            for role, meanings in by_component.items():
+                assert len(set(meanings)) == len(meanings), role

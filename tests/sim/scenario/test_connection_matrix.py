@@ -114,14 +114,15 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "fault"), BAD)
-def test_what_no_list_of_flows_says_is_refused(text: str, fault: str, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError) as raised:
-        read(tmp_path, text)
-    assert str(raised.value).startswith("m.cm")
-    assert fault in str(raised.value)
-    assert len(str(raised.value)) < 300
-    assert "\n" not in str(raised.value)
+def test_what_no_list_of_flows_says_is_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for text, fault in BAD:
+        with subtests.test(text=text, fault=fault):
+            with pytest.raises(ParameterError) as raised:
+                read(tmp_path, text)
+            assert str(raised.value).startswith("m.cm")
+            assert fault in str(raised.value)
+            assert len(str(raised.value)) < 300
+            assert "\n" not in str(raised.value)
 
 
 def test_a_barrier_of_too_many_pairs_is_refused(tmp_path: Path) -> None:

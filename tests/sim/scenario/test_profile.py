@@ -128,26 +128,27 @@ def components_of(chosen: Scheme):
     return of_hosts + [(role, getattr(chosen, role)) for role in ROLES if role not in HOST_ROLES]
 
 
-@pytest.mark.parametrize("name", schemes())
-def test_each_quantity_of_the_catalogue_follows_the_profile_or_says_why_not(name):
+def test_each_quantity_of_the_catalogue_follows_the_profile_or_says_why_not(subtests):
     """A parameter that is added later has to be classed. Catches one of 1 Gbps that a profile forgets."""
-    chosen = scheme(name)
-    known = filled(HUNDRED, chosen).scenario.params
-    stays = set().union(*STAYS.values())
-    for role, component in components_of(chosen):
-        if role == "transport" and not component.reliable:
-            continue
-        for one in component.settable:
-            setting = f"{role}.{one}"
-            value = getattr(component.params, one)
-            quantity = isinstance(value, int | float) and not isinstance(value, bool)
-            if not quantity or one.rpartition("_")[2] not in ("s", "bps", "bytes", "packets", "segments"):
-                continue
-            of_some = component.name in OF_SOME.get(setting, {component.name})
-            follows = setting in FOLLOWS | OF_SOME.keys() and of_some and setting not in stays
-            off = setting.startswith("queue.mark_") and value == 0
-            assert (one in known.get(role, {})) == (follows and not off), (component.name, setting)
-            assert follows or not of_some or setting in stays, f"{component.name}: {setting} is in no class"
+    for name in schemes():
+        with subtests.test(name=name):
+            chosen = scheme(name)
+            known = filled(HUNDRED, chosen).scenario.params
+            stays = set().union(*STAYS.values())
+            for role, component in components_of(chosen):
+                if role == "transport" and not component.reliable:
+                    continue
+                for one in component.settable:
+                    setting = f"{role}.{one}"
+                    value = getattr(component.params, one)
+                    quantity = isinstance(value, int | float) and not isinstance(value, bool)
+                    if not quantity or one.rpartition("_")[2] not in ("s", "bps", "bytes", "packets", "segments"):
+                        continue
+                    of_some = component.name in OF_SOME.get(setting, {component.name})
+                    follows = setting in FOLLOWS | OF_SOME.keys() and of_some and setting not in stays
+                    off = setting.startswith("queue.mark_") and value == 0
+                    assert (one in known.get(role, {})) == (follows and not off), (component.name, setting)
+                    assert follows or not of_some or setting in stays, f"{component.name}: {setting} is in no class"
 
 
 def read_by(function: FunctionType, seen: set[FunctionType]) -> set[str]:
@@ -163,15 +164,16 @@ def read_by(function: FunctionType, seen: set[FunctionType]) -> set[str]:
 OF_ENGINES = {"mss_bytes", "max_window_bytes", "trim_bytes", "stream_segments", "buffer_segments"}
 
 
-@pytest.mark.parametrize("name", schemes())
-def test_what_no_hook_reads_cannot_be_set(name):
+def test_what_no_hook_reads_cannot_be_set(subtests):
     """Catches a parameter that is inherited and has no effect, so that who sets it believes that it has."""
-    for role, component in components_of(scheme(name)):
-        hooks = [getattr(component, each) for each in hooks_of(role)]
-        read = set().union(*(read_by(each, set()) for each in hooks if each is not None))
-        read |= {re.sub("_ps$", "_s", one) for one in read} | OF_ENGINES
-        assert not {*component.settable} - read, (component.name, {*component.settable} - read)
-        assert {*getattr(component.params, "unread", ())} <= {each.name for each in fields(component.params)}
+    for name in schemes():
+        with subtests.test(name=name):
+            for role, component in components_of(scheme(name)):
+                hooks = [getattr(component, each) for each in hooks_of(role)]
+                read = set().union(*(read_by(each, set()) for each in hooks if each is not None))
+                read |= {re.sub("_ps$", "_s", one) for one in read} | OF_ENGINES
+                assert not {*component.settable} - read, (component.name, {*component.settable} - read)
+                assert {*getattr(component.params, "unread", ())} <= {each.name for each in fields(component.params)}
 
 
 def test_a_parameter_that_a_scheme_does_not_read_is_refused_or_named():
