@@ -348,7 +348,7 @@ def test_the_manifest_has_the_nic_with_its_parameters_where_it_ranks():
         ({"nic.quantum_bytes": 3028}, r"nic.quantum_bytes is not a parameter of fifo: there are none"),
         (
             {"nic": "round_robin", "nic.quantum": 1},
-            r"nic.quantum is not a parameter of round_robin: there",
+            r"nic.quantum is not a parameter of round_robin: did you mean quantum_bytes",
         ),
         ({"nic": "round_robin", "nic.quantum_bytes": -1}, r"nic.quantum_bytes = -1, but it must be a number"),
         ({"nic": "round_robin", "nic.quantum_bytes": 2**31}, r"nic.quantum_bytes = 2147483648, but it must be from 0"),
