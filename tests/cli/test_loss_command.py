@@ -69,7 +69,7 @@ def test_receptions_are_drawn_a_part_at_a_time(packets, capsys, monkeypatch):
         (["--paths", 10**9, "--blocked-paths", 1], "from 1 to 65536"),
         (["--paths", 4, "--blocked-paths", 5], "there are 4 paths"),
         (["--paths", 4, "--blocked-paths", -1], "--blocked-paths = -1"),
-        (["--blocking-prob", 1.5], "--blocking-prob = 1.5"),
+        (["--blocking-prob", 1.5], "1.5 is no probability: 1.5% is 0.015"),
     ],
 )
 def test_losses_that_cannot_be_are_refused(options, told, packets, capsys):

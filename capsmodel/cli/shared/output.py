@@ -133,7 +133,7 @@ def print_table(
     else:
         shown = columns_of(rows) if columns is None else columns
         if title:
-            console().print(title, style="bold")
+            console().print(title, style="bold", soft_wrap=False)
         _show(laid_out(rows, shown, width=console().width))
 
 
