@@ -194,7 +194,7 @@ def test_a_file_that_was_edited_since_goes_by_the_bytecode(
 
 def test_built_in_schemes_have_no_digest_and_own_ones_do() -> None:
     for entry in built_in():
-        other = entry.with_params(transport={"max_window_bytes": 500_000})
+        other = entry.with_params(transport={"mss_bytes": 1000})
         assert digests_in(scheme_parameters(other)) == {}
     base = scheme("ecmp")
     own = replace(base.balancer, choose=spray.choose)
