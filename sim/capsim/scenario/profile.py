@@ -278,8 +278,8 @@ def setting_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
     Returns
     -------
     list of str
-        Defaults of 1 Gbps (:func:`rate_remarks`); parameters that a scheme has and does not read; that hosts of some
-        schemes send in turns and those of others in order of arrival.
+        A warm-up that the run does not outlast; defaults of 1 Gbps (:func:`rate_remarks`); parameters that a scheme has
+        and does not read; that hosts of some schemes send in turns and those of others in order of arrival.
 
     Examples
     --------
@@ -292,7 +292,14 @@ def setting_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
     hosts of uet send flows in turns, those of dctcp in order of arrival: nic = "round_robin" lets all send in turns
     """
     known = list(runs)
-    return [*rate_remarks(known), *_unread_remarks(known), *_nic_remarks(known)]
+    return [*_warm_up_remarks(known), *rate_remarks(known), *_unread_remarks(known), *_nic_remarks(known)]
+
+
+def _warm_up_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
+    """Yield a line for each run that ends before its warm-up does, of whose flows none counts."""
+    for warm_up_s, end_s in dict.fromkeys((scenario.warm_up_s, scenario.end_s) for scenario, _ in runs):
+        if warm_up_s >= end_s:
+            yield f"no flow counts: the warm-up lasts {warm_up_s:g} s, and the run ends at {end_s:g} s"
 
 
 def _unread_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:

@@ -189,6 +189,13 @@ def test_a_parameter_that_a_scheme_does_not_read_is_refused_or_named():
     assert again.flows.equals(plain.flows)
 
 
+def test_a_warm_up_that_outlasts_the_run_is_named():
+    for warm_up_s, lines in ((4.9, 0), (5.0, 1), (6.0, 1)):
+        asked = from_dict(SMALL | {"warm_up_s": warm_up_s, "end_s": 5.0})
+        found = setting_remarks([(asked, scheme("ecmp")), (asked, scheme("rps"))])
+        assert found == [f"no flow counts: the warm-up lasts {warm_up_s:g} s, and the run ends at 5 s"] * lines
+
+
 def test_hosts_that_send_in_another_order_are_named():
     ran = [(HUNDRED, scheme(name)) for name in ("uet", "ndp", "dctcp", "pfabric")]
     line = "hosts of uet, ndp send flows in turns, those of dctcp in order of arrival"

@@ -1,4 +1,8 @@
-"""DCTCP that sprays by entropies: what comes back unmarked is taken again (REPS), losses are found by time (RACK)."""
+"""DCTCP that sprays by entropies: what comes back unmarked is taken again (REPS), losses are found by time (RACK).
+
+What RACK takes for lost although it is late halves the window for nothing: see
+:mod:`~capsim.protocols.schemes.rack_rps`.
+"""
 
 from dataclasses import replace
 

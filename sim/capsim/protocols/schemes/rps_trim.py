@@ -2,7 +2,7 @@
 
 The transport is that of ``rack``, which takes a segment for lost when the receiver says that only its header came.
 Receivers give no credit as in NDP (Handley et al. 2017): windows open and close as TCP's, once for all that is trimmed
-of a window.
+of a window. Late packets are taken for lost now and then, as with :mod:`~capsim.protocols.schemes.rack_rps`.
 """
 
 from dataclasses import replace

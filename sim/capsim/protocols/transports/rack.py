@@ -165,9 +165,8 @@ def _deliver(memory: Any, segments: Any, sub: Any, ring: Any, segment: int, high
         memory.highest = segment
     elif segment < highest and not flags & RESENT:
         memory.reordering_seen = 1
-    if flags & MISSING:
+    if flags & MISSING:  # the copy that was taken for lost, and is not sent again yet
         memory.missing_packets -= 1
-        return
     certain = not flags & RESENT or now_ps - sent_ps >= memory.shortest_ps
     if certain and sent_after(sent_ps, segment, memory.latest_ps, memory.latest):
         memory.latest_ps, memory.latest = sent_ps, segment

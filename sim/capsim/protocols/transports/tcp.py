@@ -67,7 +67,7 @@ class TcpParams(SegmentParams):
     syn_bytes : int
         Size of a SYN or SYN-ACK, in bytes.
     initial_window_packets : int
-        Initial cwnd in segments (RFC 6928).
+        Initial cwnd in segments: 10, as Linux; RFC 6928 allows min(10 MSS, max(2 MSS, 14,600 bytes)).
     initial_ssthresh_bytes : int
         Slow start ends at this window, in bytes: arbitrarily high at first (RFC 5681, section 3.1).
     mss_bytes, header_bytes : int

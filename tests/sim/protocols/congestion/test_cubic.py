@@ -46,6 +46,18 @@ class Window:
         return (self.sub.cwnd_bytes + self.own.subflow.fraction) / MSS
 
 
+def test_a_second_loss_at_the_same_window_is_no_fast_convergence():
+    """RFC 9438, 4.7: below W_max only."""
+    window = Window()
+    for _ in range(2):
+        window.sub.cwnd_bytes = 100 * MSS
+        window.tell(LOST, 1.0)
+        assert window.own.subflow.w_max == 100.0
+    window.sub.cwnd_bytes = 99 * MSS
+    window.tell(LOST, 2.0)
+    assert window.own.subflow.w_max == pytest.approx(99 * 1.7 / 2)
+
+
 class Rfc9438:
     """The same as the RFC has it, section by section, with powers of a library and windows that are no whole bytes."""
 

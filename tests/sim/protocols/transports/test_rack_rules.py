@@ -97,6 +97,16 @@ def test_reordering_is_waited_for_a_quarter_of_the_shortest_round_trip():
     assert (sender.sub.fast_retransmits, sender.sub.in_recovery) == (1, 1)
 
 
+def test_a_late_segment_that_was_taken_for_lost_gives_a_round_trip():
+    """6.2, step 2: 5 and 6 wait to be sent again; of 0, which was, nothing is certain but a round trip of its copy."""
+    sender = Sender("rack", n_segments=1000, initial_window_packets=10)
+    assert sender.ack(0, at_us=100, blocks=[(7, 10)]) == [0, 1, 2, 3, 4]
+    memory = sender.own("transport")
+    assert (memory.missing_packets, memory.rtt_ps) == (2, 100 * US)
+    sender.ack(0, at_us=150, rtt_us=150, blocks=[(5, 6), (7, 10)])
+    assert (memory.missing_packets, memory.rtt_ps, memory.reordering_seen) == (1, 150 * US, 1)
+
+
 def test_three_sacked_segments_end_the_wait_while_no_reordering_was_seen():
     sender = Sender("rack")
     assert sender.ack(0, at_us=100, blocks=[(1, 3)]) == [10, 11]

@@ -131,7 +131,7 @@ class Rfc8985:
     def _update(self, delivered, now):
         """Step 2: in order of transmission."""
         for number, each in sorted(delivered, key=lambda pair: (pair[1].xmit_ts, pair[0])):
-            if each.lost or (each.retransmitted and now - each.xmit_ts < self.min_rtt):
+            if each.retransmitted and now - each.xmit_ts < self.min_rtt:
                 continue
             self.rack_rtt = now - each.xmit_ts
             if self.sent_after(each.xmit_ts, number, self.rack_xmit, self.rack_seq):
