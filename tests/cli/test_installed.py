@@ -74,6 +74,7 @@ def command(installed, *words):
     return subprocess.run(line, capture_output=True, text=True, cwd=folder, env=environment, check=False)
 
 
+@pytest.mark.agreement
 def test_wheel_works_outside_the_checkout(installed):
     code = (
         "import capsmodel, capsmodel.papers, capsim; print(capsmodel.__file__);"
@@ -95,6 +96,7 @@ def test_wheel_works_outside_the_checkout(installed):
     assert version == "0.1.0"
 
 
+@pytest.mark.agreement
 def test_a_wheel_has_the_studies_and_no_rows_of_runs(wheel):
     assert wheel.stat().st_size < 3e6
     names = zipfile.ZipFile(wheel).namelist()
@@ -103,6 +105,7 @@ def test_a_wheel_has_the_studies_and_no_rows_of_runs(wheel):
     assert studies <= {name.rpartition("/")[2] for name in names}
 
 
+@pytest.mark.agreement
 def test_a_source_distribution_has_what_a_packager_and_a_reader_need(tmp_path):
     with tarfile.open(built_wheel.build("sdist", tmp_path)) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -110,6 +113,7 @@ def test_a_source_distribution_has_what_a_packager_and_a_reader_need(tmp_path):
     assert {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")} <= names
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
@@ -125,6 +129,7 @@ def test_the_papers_are_told_without_rows(words, shown, installed):
     assert shown in done.stdout
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize(
     "words", [["gallery", "--paper", "repflow", "--out", "page"], ["claims", "--by-setting", "repflow-mn-dm"]]
 )

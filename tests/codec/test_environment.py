@@ -52,6 +52,7 @@ print([crc32c(code.encode(source)) for code in codes])
 """
 
 
+@pytest.mark.agreement
 def test_without_compilation_everything_works_and_gives_the_same_vectors(capsys):
     """Also as a test of the compiled code: the same lines, run by Python."""
     code = "import numpy as np; np.seterr(all='raise')\n" + VECTORS + ROUND_TRIP
@@ -59,6 +60,7 @@ def test_without_compilation_everything_works_and_gives_the_same_vectors(capsys)
     assert run_python(code, NUMBA_DISABLE_JIT="1").stdout == capsys.readouterr().out + "all right 0\n"
 
 
+@pytest.mark.agreement
 def test_without_a_writable_folder_import_use_and_help_work():
     code = """
 from capsmodel import _machine_code
@@ -82,6 +84,7 @@ print(made(0), made.from_disk.count(True))
 """
 
 
+@pytest.mark.agreement
 def test_edit_of_a_helper_compiles_a_kernel_anew(tmp_path):
     """Numba's own cache looks at the file of a function only; the instructions are emitted by functions of another."""
     (tmp_path / "kernel.py").write_text("from helper import TWO\n\n\ndef two(x):\n    return x + TWO\n")

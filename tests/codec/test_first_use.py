@@ -8,6 +8,8 @@ import pytest
 
 from capsmodel.cli import main
 
+pytestmark = pytest.mark.agreement
+
 LINES = (
     "encode data --code ldpc --n1 5 --k 8 --r 8 --packet-size 100B --out a --force",
     "simulate-loss a --blocking-prob 0.2 --out b --force",

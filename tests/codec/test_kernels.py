@@ -116,10 +116,12 @@ def expected_sum() -> int:
     return int(by_tables(np.arange(250, 255, dtype=np.uint8)[None], packets).astype(np.int64).sum())
 
 
+@pytest.mark.agreement
 def test_generic_target_selects_the_portable_kernel_and_does_not_abort():
     assert python(COMBINE, NUMBA_CPU_NAME="generic") == ["portable", str(expected_sum()), "False"]
 
 
+@pytest.mark.agreement
 def test_kernels_follow_the_features_numba_is_told_to_use_as_far_as_the_processor_has_them():
     allowed = kernels.cpu_features() & {"sse4.2", "avx", "avx2"}
     expected = [kernel.name for kernel in kernels.KERNELS if kernel.features <= allowed]
@@ -147,6 +149,7 @@ def two_processes(tmp_path_factory):
     return [subprocess.run(command, capture_output=True, text=True, check=True, env=environment) for _ in range(2)]
 
 
+@pytest.mark.agreement
 def test_import_compiles_nothing_and_next_process_finds_every_kernel_in_the_cache(two_processes):
     count = str(len(kernels.supported()))
     first, second = (process.stdout.split() for process in two_processes)
@@ -154,6 +157,7 @@ def test_import_compiles_nothing_and_next_process_finds_every_kernel_in_the_cach
     assert second[1:] == [count, "0"]
 
 
+@pytest.mark.agreement
 def test_compilation_is_reported_once_and_a_cache_hit_is_silent(two_processes):
     first, second = (process.stderr for process in two_processes)
     assert first.count("compiled portable in") == 1

@@ -46,6 +46,7 @@ def test_a_part_has_machine_code_only_within_what_it_is_part_of():
         assert result.library.get_pointer_to_function(result.fndesc.mangled_name) == 0
 
 
+@pytest.mark.agreement
 def test_next_process_compiles_nothing_and_does_without_numba():
     compile_if_needed(scheme("caps"), engine="compiled")
     result = subprocess.run([sys.executable, "-c", PROCESS], check=True, capture_output=True, text=True)
@@ -182,6 +183,7 @@ with fork.Pool(3) as pool:
 """
 
 
+@pytest.mark.agreement
 def test_of_processes_that_need_a_hook_at_the_same_time_one_compiles_it(tmp_path):
     """Five hooks, one after the other: without the lock it might be well with one by chance."""
     hooks = [f"def choose_{i}(u, v):\n    return u + v + {i}\n\n\n" for i in range(5)]
