@@ -55,8 +55,9 @@ types: $(STAMP) ## types, by mypy
 	$(BIN)/mypy
 	$(BIN)/mypy tests/model/test_result_types.py
 
-contracts: $(STAMP) ## which package may import which
+contracts: $(STAMP) ## which package may import which, and how long modules and functions may be
 	PYTHONPATH=sim $(BIN)/lint-imports
+	$(BIN)/python -m pytest -q -p no:cacheprovider -p no:xdist tests/layout.py
 
 # The longest stand at the end, and begin first. The workers of xdist keep all cores busy: none starts processes. What
 # the gate makes beside them goes first.
