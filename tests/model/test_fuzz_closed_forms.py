@@ -102,7 +102,7 @@ def functions(module):
 INNER = {
     "least_repair", "uncoded_delay_s", "ordered_rtts", "checked_window", "euler_inversion",
     "compound_poisson_pmf", "common_step", "invert_tail", "as_losses", "repair_of_sizes",
-    "failure_target", "mean_of_two", "without_full_rank", "with_code", "time_left_s", "check_delay",
+    "failure_target", "mean_of_two", "without_full_rank", "with_code", "time_left_s", "check_delay", "parser_of",
 }  # fmt: skip
 FORMS = {f"{form.__module__}.{form.__name__}": form for form in closed_forms() if form.__name__ not in INNER}
 
