@@ -22,10 +22,17 @@ def test_sampled(lengths, every, turn):
 
 def test_sampled_takes_few_cases_more():
     """Wrong line: a case for each value, where one brings several; values of single cases asked for."""
-    grid = [{("fabric", fabric), ("scheme", scheme)} for fabric in range(4) for scheme in range(56)]
-    for turn in range(6):
-        steps = [grid[number] for number in range(turn, len(grid), 6)]
-        lacking = set().union(*grid) - set().union(*steps)
-        assert len(sampled(grid, every=6, turn=turn)) <= len(steps) + len(lacking)
+    grid = [
+        {("fabric", fabric), ("scheme", scheme), ("pair", scheme // 2)} for fabric in range(4) for scheme in range(56)
+    ]
+    assert max(len(sampled(grid, every=6, turn=turn)) for turn in range(6)) <= 38 + 56 / 2
     lone = [{("value", number)} for number in range(60)]
-    assert sampled(lone, every=6, turn=8) == set(range(2, 60, 6))
+    assert {len(sampled(lone, every=6, turn=turn)) for turn in range(6)} == {10}
+
+
+def test_sampled_takes_all_values_about_as_often():
+    """Wrong line: steps of six over four fabrics, of which two are then met in no more than one case."""
+    grid = [{("fabric", fabric), ("scheme", scheme)} for scheme in range(56) for fabric in range(4)]
+    for turn in range(6):
+        met = Counter(value for number in sampled(grid, every=6, turn=turn) for value in grid[number])
+        assert min(met["fabric", fabric] for fabric in range(4)) >= 56 / 4 / 2
