@@ -74,7 +74,7 @@ def study(
     """Run a study: the points of its axes, with several seeds, and decide what it claims.
 
     A study that was stopped goes on where it was when the same command is given again. A figure of the papers that is
-    computed from formulas, or has simulations of its own, becomes NAME.csv and NAME.png.
+    computed from formulas becomes NAME.csv and NAME.png.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def study(
         return
     require(bool(study), "name a file, a study, a figure or a claim, as in caps-fig17; --list shows their names")
     if (figure := _figure(study)) is not None:
-        _check_alone(figure, output.is_text and not any(others))
-        write_figure(figure, out or Path(figure.name), quick=quick, executor=machines.executor())
+        _check_alone(figure, output.is_text and is_all and not any(others))
+        write_figure(figure, out or Path(figure.name), quick=quick)
         return
     way = _way({"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}, limits, is_all)
     changed, share, wanted = dict(settings_of(set_)), parse_shard(shard), _wanted(metrics)
@@ -214,7 +214,7 @@ def _figure(name: str) -> PublishedFigure | None:
 
 
 def _check_alone(figure: PublishedFigure, is_alone: bool) -> None:
-    rule = f"{figure.name} is a figure with fixed settings: give only --quick, --jobs, --cluster, --out"
+    rule = f"{figure.name} is a figure of formulas and makes no run: give only --quick and --out"
     require(is_alone, rule)
 
 

@@ -1,16 +1,13 @@
 """The gallery: what each paper shows and claims beside what we have, in the order in which it is read.
 
-Nothing is simulated. Figures are drawn in full, from closed forms and from the runs that are kept in
-``data/results/runs``; studies from the ledger, their claims beside the printed values.
+Nothing is simulated. Figures are drawn in full from closed forms; studies from the ledger, their claims beside the
+printed values.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from capsmodel.checks import require
-from capsmodel.datafiles import data_path
-from capsmodel.experiments.results import finished_tasks
 from capsmodel.papers import ClaimRow, claims
 from capsmodel.papers.beside_printed import beside_printed
 from capsmodel.papers.claim_list import title_and_notes
@@ -32,10 +29,9 @@ __all__ = [
 
 HOW_IT_IS_MADE = (
     "The figures of the papers that the package computes, their studies, and the numbers that follow from their "
-    "own formulas. Nothing is simulated for these drawings: figures are computed in full from closed forms and from "
-    "the kept runs, studies are drawn from the recorded verdicts. The command below each drawing computes it anew, "
-    "but for claims that no run can decide: formulas take seconds, simulated figures minutes, studies minutes to "
-    "hours."
+    "own formulas. Nothing is simulated for these drawings: figures are computed in full from closed forms, "
+    "studies are drawn from the recorded verdicts. The command below each drawing computes it anew, but for claims "
+    "that no run can decide: formulas take seconds, studies minutes to hours."
 )
 HOW_TO_READ = (
     "In a figure, black is what the paper prints. In the drawing of a study, a cross is a printed number and a "
@@ -76,7 +72,7 @@ def pictures(paper: str) -> list[Picture]:
     Examples
     --------
     >>> [one.name for one in pictures("dc2mtcp")][:2]
-    ['dc2mtcp-pda', 'dc2mtcp-tuning']
+    ['dc2mtcp-tuning', 'dc2mtcp-random-fct']
     """
     rows = {row.claim.id: row for row in claims(paper)}
     figures = [_of_figure(one, rows) for one in published_figures().values() if one.name.startswith(f"{paper}-")]
@@ -92,12 +88,7 @@ def other_claims(paper: str) -> list[ClaimRow]:
 
 def _of_figure(figure: PublishedFigure, rows: Mapping[str, ClaimRow]) -> Picture:
     def draw() -> "Figure":
-        kept = data_path("results/runs")
-        missing = {task.id for task in figure.tasks()} - finished_tasks(kept).keys()
-        require(
-            not missing, f"{figure.name}: {len(missing)} runs are not kept, and the gallery simulates none: {again}"
-        )
-        return figure.draw(figure.data(results=kept))
+        return figure.draw(figure.data())
 
     shown, again = tuple(rows[name] for name in figure.claims), f"capsmodel study {figure.name}"
     return Picture(figure.name, figure.title, figure.choices, again, shown, draw)

@@ -1,4 +1,4 @@
-"""The ledger: the verdict on every claim, from kept runs, simulated figures and formulas, and what it depends on.
+"""The ledger: the verdict on every claim, from kept runs and formulas, and what it depends on.
 
 ``python -m capsmodel.papers.ledger data out/runs`` adds the runs that are new to ``data/results/runs`` and writes
 ``data/papers/verdicts.csv``.
@@ -19,16 +19,12 @@ from typing import Any
 from capsim import schemes as simulated
 from capsim.study.campaign import Campaign
 from capsmodel._files import atomic_writer
-from capsmodel.experiments.kept import free_file
 from capsmodel.experiments.manifest import table_id
-from capsmodel.experiments.results import finished_tasks, merge
-from capsmodel.experiments.sweep import Progress, run_sweep
 from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.closed_forms import closed_form_verdicts
 from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry, waiting
 from capsmodel.papers.studies import is_testbed, published_studies
-from capsmodel.papers.verdicts import Verdict, times_printed
 
 __all__ = ["CLOSED_FORM_TEST", "decided", "decided_by_runs", "update", "verdicts_csv", "with_totals"]
 
@@ -37,52 +33,24 @@ SECONDS_PER_HOUR = 3600
 CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"
 
 
-def run_figures(results: Path, kept: Path) -> None:
-    """Run the simulations of all figures, in full, in the folder `results`; add those that `kept` lacks to it."""
-    figures = [figure for figure in published_figures().values() if figure.tasks()]
-    tasks = {task.id: task for figure in figures for task in figure.tasks()}
-    run_sweep(tasks.values(), results, progress=Progress(label="simulations"))
-    there = finished_tasks(kept)
-    for figure in figures:
-        if new := [task.id for task in figure.tasks() if task.id not in there]:
-            merge([results], task_ids=new, out=free_file(kept, figure.name))
-
-
-def decided(results: Path) -> dict[str, LedgerEntry]:
-    """Return an entry for each claim that a closed form or a figure decides.
-
-    Parameters
-    ----------
-    results : pathlib.Path
-        Folder with the simulations of all figures.
+def decided() -> dict[str, LedgerEntry]:
+    """Return an entry for each claim that a closed form decides: the test that computes it, or the figure with it.
 
     Raises
     ------
     ValueError
-        If two figures decide one claim: which of them the ledger names would hang on their order.
+        If two figures show one claim: which of them the ledger names would hang on their order.
     """
     figures = published_figures()
     by_figure = Counter(claim for figure in figures.values() for claim in figure.claims)
     if twice := [claim for claim, count in by_figure.items() if count > 1]:
         raise ValueError(f"claims of two figures: {', '.join(twice)}")
-    entries = {name: _entry(verdict, CLOSED_FORM_TEST, "") for name, verdict in closed_form_verdicts().items()}
+    entries = {name: replace(entry, decided_by=CLOSED_FORM_TEST) for name, entry in closed_form_verdicts().items()}
     for figure in figures.values():
-        frame = figure.data(results=results)
-        entries |= {verdict.id: _entry(verdict, figure.name, table_id(frame)) for verdict in figure.verdicts(frame)}
+        result = table_id(figure.data())
+        found = figure.verdicts().items()
+        entries |= {name: replace(entry, decided_by=figure.name, result_id=result) for name, entry in found}
     return entries
-
-
-def _entry(found: Verdict, decided_by: str, result_id: str) -> LedgerEntry:
-    return LedgerEntry(
-        decided_by=decided_by,
-        quantity=found.quantity,
-        value=found.value,
-        interval=found.interval,
-        verdict=found.verdict,
-        reason=found.reason,
-        result_id=result_id,
-        times_printed=float(f"{times_printed(read_claims()[found.id], found):.3g}"),
-    )
 
 
 def decided_by_runs(campaigns: Sequence[Campaign]) -> dict[str, LedgerEntry]:
@@ -128,7 +96,9 @@ def _ends(values: Mapping[str, float]) -> tuple[float, ...]:
 def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
     """Return the reading that was chosen, what stands in for the paper's, and what other seeds say."""
     claim, found = campaign.design.claims[claim_id], campaign.verdict(claim_id)
-    schemes = {campaign.design.scheme(point) for one in campaign.design.comparisons(claim_id) for point in one.points}
+    points = [point for one in campaign.design.comparisons(claim_id) for point in one.points]
+    simulates = bool(campaign.design.source.file.scenario)
+    schemes = {campaign.design.scheme(point) for point in points} if simulates else set()
     rebuilt = sorted(name for name in schemes if simulated()[name].reconstructed)
     remarks = [claim.note] if claim.note else []
     remarks += ["the testbed is simulated in packets"] if is_testbed(campaign.design.name) else []
@@ -170,12 +140,11 @@ def update(data: Path, results: Path) -> None:
     """
     kept = data / "results" / "runs"
     kept.mkdir(exist_ok=True)
-    run_figures(results, kept)
     campaigns = [Campaign(design, results) for design in published_studies().values()]
     for campaign in campaigns:
         campaign.keep(kept)
     with atomic_writer(data / "papers" / "verdicts.csv") as file:
-        file.write(verdicts_csv(decided(results) | decided_by_runs(campaigns)).encode())
+        file.write(verdicts_csv(decided() | decided_by_runs(campaigns)).encode())
 
 
 def with_totals(readme: str, printed: str) -> str:

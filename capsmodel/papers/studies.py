@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import capsmodel.papers.measurements.registered  # noqa: F401  (so that studies find the measurements that they name)
 from capsmodel.checks import ParameterError
 from capsmodel.datafiles import data_path
 from capsmodel.papers.claim_list import FORMULAS, read_claims, studies
@@ -44,7 +45,7 @@ def simulated_studies() -> tuple[str, ...]:
     Examples
     --------
     >>> simulated_studies()[:2]
-    ('caps-mininet-short', 'caps-mininet-long')
+    ('caps-hol', 'caps-ooo')
     """
     return tuple(name for name in map(experiment_name, _experiments()) if name in studies())
 

@@ -20,7 +20,7 @@ Rules that were changed when values were known are listed in ``docs/verdict_rule
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,37 +32,7 @@ from capsmodel.checks import FloatArray, IntArray, require
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.words import VerdictWord, kendall, verdict_word
 from capsmodel.papers.claim_list import PublishedClaim, read_claims
-from capsmodel.papers.index import Quantity, read_checks
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Our value for a claim, the verdict on it, and why.
-
-    Attributes
-    ----------
-    id : str
-        The claim.
-    value : tuple of float
-        What the package computes; empty when nothing can be computed.
-    verdict : str
-        One of `VERDICT_WORDS`.
-    reason : str
-        Setting chosen where the paper leaves one out, and what explains a difference.
-    interval : tuple of float
-        Low and high end of the interval of a single measured value: of 95% in a figure, at the level of a claim
-        (:mod:`capsim.study.decide`) in a study; empty where a formula gives it exactly.
-    quantity : str
-        What the value is; in the unit of the claim when left out.
-    """
-
-    id: str
-    value: tuple[float, ...]
-    verdict: VerdictWord
-    reason: str
-    interval: tuple[float, ...] = ()
-    quantity: Quantity = ""
-
+from capsmodel.papers.index import LedgerEntry, Quantity
 
 Values = Sequence[float] | FloatArray | IntArray
 Numbers = float | np.floating[Any] | Values | tuple[Values, Values]
@@ -77,28 +47,6 @@ def cell(claim_id: str) -> float:
 def tolerance(claim: PublishedClaim, printed: str) -> float:
     """Return how far a value may lie from a number that the claim prints."""
     return claim.said.tolerance(printed)
-
-
-def printed_range(claim: PublishedClaim) -> tuple[float, float]:
-    """Return the values that a claim allows: its bounds, each moved out by its tolerance; infinite for an open end."""
-    return claim.said.range
-
-
-def of_sample(verdict: Verdict, sample: str) -> Verdict:
-    """Return the verdict; if it is open, its reason first names the sample that does not decide, such as "30 runs"."""
-    if verdict.verdict != "open":
-        return verdict
-    return replace(verdict, reason=f"{sample} do not decide: {verdict.reason}")
-
-
-def checked(verdict: Verdict) -> Verdict:
-    """Return the verdict of a figure's runs; what fails is open unless it fails by its check in ``checks.toml`` too."""
-    check = read_checks().get(verdict.id)
-    if verdict.verdict != "fails" or (check and check.fails):
-        return verdict
-    known = f"by another check it does not: {check.how.rstrip('.')}" if check else "and no other check was made"
-    reason = f"{verdict.reason}; it fails by these runs, {known}"
-    return of_sample(replace(verdict, verdict="open", reason=reason), "the runs")
 
 
 def _ends(values: npt.ArrayLike) -> tuple[float, float]:
@@ -139,6 +87,7 @@ class _Points:
     shown: tuple[float, ...]
     quantity: Quantity = ""
     reason: str = ""
+    times_printed: float = 0.0
 
     def word(self) -> VerdictWord:
         """Return the word on them."""
@@ -153,7 +102,7 @@ def _exactly(value: float) -> Interval:
     return Interval(value=value, low=value, high=value, confidence=1.0, samples=1)
 
 
-def computed(claim: PublishedClaim, given: Numbers | Computed) -> Verdict:
+def computed(claim: PublishedClaim, given: Numbers | Computed) -> LedgerEntry:
     """Judge what a formula gives by the relation of the claim: the values are points of zero width.
 
     Raises
@@ -163,34 +112,38 @@ def computed(claim: PublishedClaim, given: Numbers | Computed) -> Verdict:
     """
     found = given if isinstance(given, Computed) else Computed(given)
     points = _points(claim, found)
-    reason = (found.reason or claim.note) + points.reason
-    shown, quantity = found.shown or points.shown, found.quantity or points.quantity
-    return Verdict(claim.id, shown, points.word(), reason, quantity=quantity)
+    return LedgerEntry(
+        decided_by="",
+        quantity=found.quantity or points.quantity,
+        value=found.shown or points.shown,
+        interval=(),
+        verdict=points.word(),
+        reason=(found.reason or claim.note) + points.reason,
+        times_printed=float(f"{points.times_printed:.3g}"),
+    )
 
 
 def _points(claim: PublishedClaim, found: Computed) -> _Points:
     is_pair = isinstance(found.values, tuple)
     sides = found.values if isinstance(found.values, tuple) else (found.values, 1.0)
     values: FloatArray = np.divide(*(np.asarray(one, dtype=float) for one in sides))
-    require(
-        np.isfinite(values), f"{claim.id}: {values.tolist()} are not all finite numbers, so there is nothing to judge"
-    )
+    rule = "are not all finite numbers, so there is nothing to judge"
+    require(np.isfinite(values), f"{claim.id}: {values.tolist()} {rule}")
     several = np.atleast_1d(values)
     ends = _ends(several) if values.ndim or is_pair else (float(values),)
     if found.says:
         return _Points(several, found.says, ends)
-    relation = _relation(claim, has_baseline=is_pair or claim.relation in ("lower", "higher"))
+    is_ratio = is_pair or claim.relation in ("lower", "higher")
+    relation = _relation(claim, has_baseline=is_ratio)
     if relation.is_trend:
         return _trend(relation, several)
-    if is_pair:
-        return _Points(several, relation.of_ratio(), ends, "ratio")
-    if relation.is_percentage:
-        sign = 1 if relation.upward else -1
-        return _Points(1 + sign * several / 100, relation.of_ratio(), ends)
+    if relation.is_percentage and not is_pair:
+        several = 1 + (1 if relation.upward else -1) * several / 100
     if claim.relation in ("below", "above"):
-        worst = several.max() if claim.relation == "below" else several.min()
-        return _Points(several, relation.of_value(), (float(worst),))
-    return _Points(several, relation.of_ratio() if claim.relation in ("lower", "higher") else relation.of_value(), ends)
+        ends = (ends[-1] if claim.relation == "below" else ends[0],)
+    says = relation.of_ratio() if is_ratio else relation.of_value()
+    times = relation.times_printed(several, of_ratio=is_ratio)
+    return _Points(several, says, ends, "ratio" if is_pair else "", times_printed=times)
 
 
 def _relation(claim: PublishedClaim, *, has_baseline: bool) -> Relation:
@@ -205,24 +158,3 @@ def _trend(relation: Relation, values: FloatArray) -> _Points:
     kind = "monotone" if (steps >= 0).all() or (steps <= 0).all() else f"not monotone, Kendall tau {tau:.2f}"
     points = np.array([tau, ends[1] - ends[0]])
     return _Points(points, relation.of_order(0.0), ends, "first and last", f"; {kind}")
-
-
-def times_printed(claim: PublishedClaim, found: Verdict) -> float:
-    """Return the factor by which our worst value is off what is printed; 0 if that has none.
-
-    Differences in percent count as the ratios that they stand for. Of a claim that says "up to", the largest counts.
-    """
-    if not claim.printed or claim.relation not in ("equal", "lower", "higher") or not found.value:
-        return 0.0
-    is_percent = claim.relation != "equal" and claim.unit == "%"
-    sign = -1 if claim.relation == "lower" else 1
-
-    def scaled(value: float) -> float:
-        return 1 + sign * value / 100 if is_percent else value
-
-    return claim.said.factor_off(map(scaled, found.value), scaled=scaled, is_up_to=is_percent and not claim.low)
-
-
-def not_testable(claim: PublishedClaim, reason: str) -> Verdict:
-    """Record why a claim cannot be decided here."""
-    return Verdict(claim.id, (), "not testable", reason)

@@ -146,7 +146,7 @@ print(
 )
 
 # %% [markdown]
-# The same with three long flows, more $k$ and more windows: `capsmodel study caps-fig8d`, and `pytest
+# The same with three long flows, more $k$ and more windows: `capsmodel study caps-unit-sim`, and `pytest
 # tests/agreement/test_optimal_unit_in_packets.py`.
 
 # %% [markdown]

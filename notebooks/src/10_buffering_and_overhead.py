@@ -29,7 +29,6 @@ from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import Task, gather
-from capsmodel.papers.figures import published_figure
 from capsmodel.papers.studies import published_studies
 
 sys.path.append("../tests")  # where measurements stand that tests compare with formulas
@@ -154,7 +153,7 @@ plt.show()
 #
 # Three settings of the paper's own evaluation, from the runs that the ledger keeps in `data/results/runs`: web search
 # on a leaf-spine (the study `caps-leafspine`; RPS is random packet spraying, ECMP is equal-cost multipath with one path
-# for each flow), an incast without long flows (the figure `caps-fig26`; RepFlow sends short flows twice), and short
+# for each flow), an incast without long flows (`caps-fig26`; RepFlow sends short flows twice), and short
 # flows beside three long ones (`caps-fig28`). What stands for CAPS in the study is a setting that the paper leaves
 # open, `caps_as`; settings are compared on a third of the fabric (8 of 24 leaves). For one seed all schemes have the
 # same flows, so flow completion times (FCTs) are compared seed by seed; below are geometric means of these ratios with
@@ -162,7 +161,9 @@ plt.show()
 
 # %%
 RESULTS, NONE = data_path("results/runs"), "caps, r = 0"
-incast, beside = (published_figure(f"caps-fig{number}").data(results=RESULTS) for number in (26, 28))
+incast, beside = (pd.read_parquet(RESULTS / f"caps-fig{number}.parquet") for number in (26, 28))
+incast = incast.rename(columns={"form": "scheme", "senders": "flows"})
+beside = beside.rename(columns={"form": "scheme", "short_flows": "flows"})
 SETTINGS = {TEXT: "caps", "caps_as = caps_decode": "caps_decode", "caps_as = caps_ns2": "caps_ns2"}
 study = published_studies()["caps-leafspine"]
 runs = {one: tasks for one, tasks in all_tasks(study).items() if one.setting in SETTINGS and one.scale == "reduced"}

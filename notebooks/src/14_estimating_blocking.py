@@ -166,7 +166,7 @@ for axes in (upper, lower):
 plt.show()
 
 # %% [markdown]
-# `capsmodel study caps-fig4` and `capsmodel study caps-fig19` repeat this at the scale of the paper. There, too, the
+# `capsmodel study caps-onoff` and `capsmodel study caps-bursts` repeat this at the scale of the paper. There, too, the
 # smoothed RTT cannot replace the average of a period, although CAPS calls them close.
 
 # %% [markdown]

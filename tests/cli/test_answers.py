@@ -7,7 +7,7 @@ import pytest
 from cli.commands import printed
 
 import capsmodel as cm
-from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
+from capsmodel.experiments.words import MEANINGS
 from capsmodel.papers import claims
 from capsmodel.papers.measurements.unit_delays import mean_window_delays
 
@@ -32,7 +32,7 @@ def test_the_best_unit_comes_with_its_cost_its_flatness_and_what_packets_say(cap
     assert its_r == curve.r[cheapest - 1]
     assert shares[cheapest] == min(shares.values())
     assert "notebook 9" in text
-    assert "caps-fig8d" in text
+    assert "caps-unit-shape" in text
 
 
 def test_the_best_unit_of_a_large_window_is_the_least_of_its_curve(capsys):
@@ -121,13 +121,6 @@ def test_numbers_of_claims_are_numbers_in_json(capsys):
 )
 def test_every_kind_of_claim_has_its_words(line, told, capsys):
     assert told in in_one_line(printed(line, capsys))
-
-
-def test_a_quick_figure_of_packets_has_no_verdict_and_says_so(capsys, tmp_path):
-    text = in_one_line(printed(f"study caps-fig8c --quick --out {tmp_path}", capsys))
-    assert "caps-fig8c: a quick run judges no claim" in text
-    words = VERDICT_WORDS
-    assert not any(f": {word}" in text for word in words)
 
 
 def test_verdicts_of_a_formula_are_printed_whatever_the_grid(capsys, tmp_path):

@@ -75,7 +75,6 @@ def test_the_list_of_open_claims_says_what_would_decide_each(capsys):
             "caps-f9a-r",
             ["holds", BY_FORMULA],
         ),
-        ("caps-f26-buffer", ["holds in part", "Computed by: capsmodel study caps-fig26"]),
         ("repflow-f1-mean", ["not testable", "round trips between two machines"]),
     ],
 )

@@ -1,7 +1,4 @@
-"""Contract: every figure found in the folder gives data with units, is drawn, and shows what the paper prints.
-
-Full data of figures from packets are those kept in ``data/results/runs``; quick data are simulated.
-"""
+"""Contract: every figure found in the folder gives data with units, is drawn, and shows what the paper prints."""
 
 import csv
 import hashlib
@@ -15,7 +12,6 @@ from cli.commands import printed, refused, succeeded
 
 import capsmodel as cm
 from capsmodel.datafiles import data_path
-from capsmodel.experiments.results import finished_tasks, part_files
 from capsmodel.papers import claims
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.figures._drawing import PUBLISHED
@@ -26,39 +22,29 @@ from capsmodel.papers.studies import simulated_studies
 pytestmark = pytest.mark.agreement
 
 NAMES = list(published_figures())
-# The closed-form figures of the papers; figures from packets add to them.
-CLOSED_FORM = [
+FIGURES = [
     *(f"caps-fig{panel}" for panel in ("6a", "6b", "8a", "8b", "9a", "9b", "10a", "10b")),
     *(f"cdcps-fig{number}" for number in (4, 7, 8)),
     *(f"repflow-fig{number}" for number in (4, 5, 6, 7)),
 ]
 SUFFIXES = ("_s", "_bytes", "_bps", "_packets", "_paths", "_prob", "_ratio", "_pct")
-# Columns without a unit: words of the glossary, counts, and text.
-COUNTS = {"flows", "units", "timeouts", "winner_timeouts"}
-WORDS = {"k", "r", "load", "slowdown", "scheme", "form", "seed", "part"} | COUNTS
+# Columns without a unit: words of the glossary, and text.
+WORDS = {"k", "r", "load", "slowdown", "scheme", "form"}
 PAPERS = {"caps", "mmptcp", "repflow", "cdcps", "dc2mtcp"}
 
 
-def test_all_closed_form_figures_are_there_in_order():
-    assert len(NAMES) >= 15
-    assert [name for name in NAMES if name in CLOSED_FORM] == CLOSED_FORM
-
-
-@pytest.fixture
-def data_of(results):
-    return lambda name, quick: computed(name, quick, results if quick else data_path("results/runs"))
+def test_all_figures_are_there_in_order():
+    assert NAMES == FIGURES
 
 
 @cache
-def computed(name, quick, folder):
-    figure = published_figure(name)
-    assert quick or {task.id for task in figure.tasks()} <= finished_tasks(folder).keys(), "run make ledger"
-    return figure.data(quick=quick, results=folder)
+def data_of(name, quick):
+    return published_figure(name).data(quick=quick)
 
 
 @pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("name", NAMES)
-def test_data_have_rows_units_and_no_gaps(name, quick, data_of):
+def test_data_have_rows_units_and_no_gaps(name, quick):
     frame = data_of(name, quick)
     assert len(frame) >= 8
     strange = [column for column in frame if column not in WORDS and not column.endswith(SUFFIXES)]
@@ -69,7 +55,7 @@ def test_data_have_rows_units_and_no_gaps(name, quick, data_of):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_quick_is_no_larger_and_has_the_same_columns(name, data_of):
+def test_quick_is_no_larger_and_has_the_same_columns(name):
     quick, full = data_of(name, True), data_of(name, False)
     assert len(quick) <= len(full)
     assert list(quick) == list(full)
@@ -80,21 +66,17 @@ def artists_of_the_paper(drawn):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_is_drawn_with_what_the_paper_prints_and_the_verdicts_of_its_own_table(name, data_of):
-    """The verdict of another run never stands below a drawing: a quick simulation has none."""
+def test_it_is_drawn_with_what_the_paper_prints_and_the_verdicts_of_the_ledger(name):
     figure = published_figure(name)
-    drawn = figure.drawn(data_of(name, True), quick=True)
+    drawn = figure.drawn(data_of(name, True))
     for axes in drawn.axes:
         assert axes.get_xlabel()
         assert axes.get_ylabel()
         assert len(axes.get_legend().get_texts()) >= 2
     assert artists_of_the_paper(drawn)
-    full = figure.drawn(data_of(name, False)).get_supxlabel().replace("\n    ", " ")
-    quick = drawn.get_supxlabel().replace("\n    ", " ")
+    below = drawn.get_supxlabel().replace("\n    ", " ")
     for claim in figure.claims:
-        assert re.search(rf"\b{re.escape(claim)}\b.*: {read_ledger()[claim].verdict}$", full, re.MULTILINE)
-    assert ("not judged" in quick) == bool(figure.judges)
-    assert quick == full or figure.judges
+        assert re.search(rf"\b{re.escape(claim)}\b.*: {read_ledger()[claim].verdict}$", below, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -103,7 +85,7 @@ def test_it_names_its_paper_its_claims_and_its_choices(name):
     known = {row.claim.id: row.claim for row in claims()}
     assert name.split("-")[0] in PAPERS
     assert {known[claim].paper for claim in figure.claims} <= {name.split("-")[0]}
-    assert figure.claims or "No claim is judged by these runs" in " ".join(figure.choices.split())
+    assert figure.claims
     assert figure.title.endswith(".")
     assert "Not stated:" in figure.choices
     assert "Chosen:" in figure.choices
@@ -156,19 +138,6 @@ def test_the_hash_in_the_picture_is_that_of_its_table(tmp_path, capsys, monkeypa
     printed(f"study caps-fig6b --out {tmp_path}", capsys)
     captions = [text.get_text() for text in drawn[0].texts]
     assert f"capsmodel study caps-fig6b · SHA-256 of the data {sha256(tmp_path / 'caps-fig6b.csv')[:16]}" in captions
-
-
-def test_a_figure_of_packets_goes_on_where_it_was(tmp_path, capsys):
-    line = f"study repflow-table1 --quick --jobs 1 --out {tmp_path}"
-    printed(line, capsys)
-    before = {path: path.stat().st_mtime_ns for path in part_files(tmp_path / "runs")}
-    assert finished_tasks(tmp_path / "runs").keys() == {task.id for task in tasks_of("repflow-table1")}
-    printed(line, capsys)
-    assert {path: path.stat().st_mtime_ns for path in part_files(tmp_path / "runs")} == before
-
-
-def tasks_of(name):
-    return published_figure(name).tasks(quick=True)
 
 
 def test_the_list_names_every_figure_and_study_with_each_claim_once(capsys):

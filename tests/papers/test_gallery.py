@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from capsmodel.checks import ParameterError
 from capsmodel.cli import app
 from capsmodel.experiments.statistics.robustness import TEXT, combination_name, differences
 from capsmodel.papers import claims, gallery
@@ -39,18 +38,11 @@ def test_the_command_of_a_picture_is_one(one):
     assert callable(function)
 
 
-@pytest.mark.parametrize("name", ["caps-fig1", "dc2mtcp-pda"])
-def test_a_simulated_figure_is_drawn_from_kept_runs(name, monkeypatch):
+@pytest.mark.parametrize("name", ["caps-fig6a", "dc2mtcp-pda"])
+def test_a_picture_is_drawn_without_a_run(name, monkeypatch):
     monkeypatch.setattr("capsmodel.experiments.sweep._Run", lambda *_: pytest.fail("simulates"))
     (one,) = (one for found in PICTURES.values() for one in found if one.name == name)
     assert one.draw().axes
-
-
-def test_a_figure_whose_runs_are_not_kept_is_not_simulated(monkeypatch, tmp_path):
-    monkeypatch.setattr(gallery, "data_path", lambda _: tmp_path)
-    (one,) = (one for one in PICTURES["dc2mtcp"] if one.name == "dc2mtcp-pda")
-    with pytest.raises(ParameterError, match="capsmodel study dc2mtcp-pda"):
-        one.draw()
 
 
 def test_claims_by_settings_have_a_row_each_and_a_dot_for_each_difference():

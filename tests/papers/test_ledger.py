@@ -59,18 +59,18 @@ def test_a_claim_says_in_one_way_how_it_is_decided():
         assert ways == claim.study.endswith(FORMULAS), claim.id
 
 
-def test_a_claim_is_decided_by_one_figure(monkeypatch, tmp_path):
+def test_a_claim_is_decided_by_one_figure(monkeypatch):
     claims = [name for figure in FIGURES.values() for name in figure.claims]
     assert len(claims) == len(set(claims))
     figure = FIGURES["caps-fig9a"]
     again = replace(figure, module="caps_again")
     monkeypatch.setattr(ledger, "published_figures", lambda: {one.name: one for one in (figure, again)})
     with pytest.raises(ValueError, match=r"^claims of two figures: caps-f9a-r$"):
-        ledger.decided(tmp_path)
+        ledger.decided()
 
 
 def test_every_claim_that_fails_does_so_in_two_ways():
-    """By two families of seeds in a study, otherwise by its judge and by the check that the record names."""
+    """By two families of seeds in a study, otherwise by its formula and by the check that the record names."""
     failing = {name: entry for name, entry in LEDGER.items() if entry.verdict == "fails"}
     by_seeds = {name for name, entry in failing.items() if entry.decided_by in simulated_studies()}
     assert [name for name in by_seeds if "other seeds too" not in failing[name].reason] == []

@@ -18,6 +18,7 @@ from capsmodel.papers.studies import experiment_name, published_studies, simulat
 
 STUDIES = published_studies()
 NAMES = list(STUDIES)
+WITH_SCENARIO = [name for name in NAMES if STUDIES[name].source.file.scenario]
 REPFLOW_WINDOW_BYTES = 12_000
 
 
@@ -104,7 +105,7 @@ def test_each_setting_changes_a_run_or_what_is_measured(name):
         assert changed or adapted, setting
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", WITH_SCENARIO)
 def test_the_run_of_the_text_has_the_values_that_are_declared_first(name):
     study = STUDIES[name]
     point = study.points()[0]
@@ -118,7 +119,7 @@ def test_the_run_of_the_text_has_the_values_that_are_declared_first(name):
             assert getattr(scenario.fabric, key) == axis.first
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", WITH_SCENARIO)
 def test_a_run_with_a_marking_queue_says_where_it_marks(name):
     """Runs that do not were made when NICs marked, and are kept: nothing may ask for them."""
     study = STUDIES[name]

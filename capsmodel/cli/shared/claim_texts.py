@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from capsmodel.experiments.number_texts import number
 from capsmodel.papers import LedgerEntry, PublishedClaim
 from capsmodel.papers.index import Quantity
-from capsmodel.papers.verdicts import Verdict
 
 # Relations that are said by their sign or word in front of the number.
 _RELATIONS = {
@@ -27,7 +26,7 @@ _QUANTITIES: dict[Quantity, str] = {
 }
 
 
-def claim_text(claim: PublishedClaim, found: LedgerEntry | Verdict) -> list[str]:
+def claim_text(claim: PublishedClaim, found: LedgerEntry) -> list[str]:
     """Return what the paper says in our words, what we have, why, and the cause of a difference where it is known."""
     printed = printed_size(claim)
     said = f"The paper ({claim.where}): {claim.text}" + (f", {printed}" if printed else "") + "."
@@ -68,7 +67,7 @@ def _unit(claim: PublishedClaim) -> str:
     return "" if claim.unit in ("", "x") else f" {claim.unit}"
 
 
-def our_value(claim: PublishedClaim, found: LedgerEntry | Verdict) -> str:
+def our_value(claim: PublishedClaim, found: LedgerEntry) -> str:
     """Return what we have, with its unit and its interval."""
     values = " to ".join(map(number, found.value))
     interval = f", interval {' to '.join(map(number, found.interval))}" if found.interval else ""
@@ -103,10 +102,8 @@ def skewed(least: float, most: float) -> str:
     return f"Skewness of the samples: {' to '.join(dict.fromkeys((number(least), number(most))))}."
 
 
-def _why(claim: PublishedClaim, found: LedgerEntry | Verdict) -> str:
+def _why(claim: PublishedClaim, found: LedgerEntry) -> str:
     reason = f"Why: {found.reason.rstrip('.')}." if found.reason else ""
-    if isinstance(found, Verdict):
-        return reason
     place = found.decided_by
     return " ".join(filter(None, (_seeds(found), reason, f"({place})" if place else "")))
 

@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 from capsmodel.papers.claim_list import PublishedClaim, read_claims
-from capsmodel.papers.verdicts import Computed, Numbers, Verdict, computed, not_testable
+from capsmodel.papers.index import LedgerEntry
+from capsmodel.papers.verdicts import Computed, Numbers, computed
 
 __all__ = ["closed_form_verdict", "closed_form_verdicts", "formula_of"]
 
@@ -25,7 +26,7 @@ def formula_of(claim: PublishedClaim) -> Callable[..., Any]:
     return function
 
 
-def closed_form_verdicts() -> Mapping[str, Verdict]:
+def closed_form_verdicts() -> Mapping[str, LedgerEntry]:
     """Return our value and the verdict for every claim that needs no simulation, by id.
 
     Claims that do not reproduce are included.
@@ -45,7 +46,7 @@ def closed_form_verdicts() -> Mapping[str, Verdict]:
     )
 
 
-def closed_form_verdict(claim: PublishedClaim) -> Verdict:
+def closed_form_verdict(claim: PublishedClaim) -> LedgerEntry:
     """Return our value and verdict on one claim that needs no simulation.
 
     Examples
@@ -54,7 +55,7 @@ def closed_form_verdict(claim: PublishedClaim) -> Verdict:
     (61.0,)
     """
     if claim.not_testable:
-        return not_testable(claim, claim.not_testable)
+        return LedgerEntry("", "", (), (), "not testable", claim.not_testable)
     function = formula_of(claim)
     found: Numbers | Computed = function(claim) if signature(function).parameters else function()
     return computed(claim, found)

@@ -1,4 +1,4 @@
-"""The papers' figures, one file each: the data as a table, the drawing, and the paper's claims about it.
+"""The papers' figures of formulas, one file each: the data as a table, the drawing, and the claims about it.
 
 A module of this folder whose name has no leading underscore is a figure, ``caps_fig9a.py`` is ``caps-fig9a``. Its
 docstring is the figure in one line, then what the paper leaves out (*Not stated*) and what was chosen instead
@@ -6,76 +6,48 @@ docstring is the figure in one line, then what the paper leaves out (*Not stated
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from capsmodel.checks import ParameterError, require
-from capsmodel.experiments.sweep import Progress, Task, gather
+from capsmodel.checks import ParameterError
 from capsmodel.papers.claim_list import read_claims
-from capsmodel.papers.closed_forms import closed_form_verdict, formula_of
-from capsmodel.papers.verdicts import Verdict, checked
+from capsmodel.papers.closed_forms import closed_form_verdict
+from capsmodel.papers.index import LedgerEntry
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from capsmodel.papers.claim_list import PublishedClaim
-
 __all__ = ["PublishedFigure", "figure_names", "published_figure", "published_figures"]
-
-
-def _no_tasks(*, quick: bool = False) -> Sequence[Task]:
-    return []
 
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """A figure of a paper, ready to be computed and drawn.
-
-    If it is computed from a formula, it is ``PublishedFigure(__name__, __doc__, compute=compute, draw=draw,
-    claims=CLAIMS)``, if it is simulated, ``PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)``.
+    """A figure of a paper that formulas give, ready to be computed and drawn.
 
     Attributes
     ----------
     module, about : str
         Name and docstring of the figure's module.
+    compute : callable
+        ``compute(quick=False)`` returns the table in long form, its columns named with their units; `quick` takes a
+        coarser grid.
     draw : callable
         ``draw(frame)`` returns the matplotlib figure, with the paper's printed points and bounds in black.
-    compute : callable, optional
-        ``compute(quick=False)`` returns the table of a formula in long form, its columns named with their units;
-        `quick` takes a coarser grid.
     claims : tuple of str
-        Ids of the claims that the figure decides; of a simulated one those whose formula is a function of its module.
-    tasks : callable
-        ``tasks(quick=False)`` returns the simulations, tasks of a sweep; `quick` takes fewer.
-    table : callable, optional
-        ``table(rows)`` returns the table from the rows of all tasks.
+        Ids of the claims that the figure shows; their formulas decide them.
     """
 
     module: str
     about: str | None
+    compute: Callable[..., "DataFrame"]
     draw: Callable[["DataFrame"], "Figure"]
-    compute: Callable[..., "DataFrame"] | None = None
-    claims: tuple[str, ...] = ()
-    tasks: Callable[..., Sequence[Task]] = _no_tasks
-    table: Callable[["DataFrame"], "DataFrame"] | None = None
-
-    def __post_init__(self) -> None:
-        rule = f"{self.module}: give compute and claims, or tasks and table"
-        require((self.compute is None) != (self.table is None), rule)
-        object.__setattr__(self, "claims", self.claims or tuple(self.judges))
-
-    @cached_property
-    def judges(self) -> Mapping[str, Callable[["PublishedClaim", "DataFrame"], Verdict]]:
-        """Return for each claim that the tasks decide what gives the verdict: ``judge(claim, frame)``."""
-        own = (claim for claim in read_claims().values() if claim.formula.partition(":")[0] == self.module)
-        return MappingProxyType({claim.id: formula_of(claim) for claim in own})
+    claims: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -92,51 +64,20 @@ class PublishedFigure:
         """Return what the paper leaves out and what was chosen instead."""
         return (self.about or "").strip().partition("\n")[2].strip()
 
-    def data(self, *, quick: bool = False, results: Path | None = None) -> "DataFrame":
-        """Return the table that is drawn and judged.
+    def data(self, *, quick: bool = False) -> "DataFrame":
+        """Return the table that is drawn; of a coarser grid if `quick`."""
+        return self.compute(quick=quick)
 
-        Parameters
-        ----------
-        quick : bool
-            Take a coarser grid, or fewer simulations.
-        results : path, optional
-            Folder where simulations are kept; those already there are not run again.
-        """
-        if self.table is None:
-            assert self.compute is not None
-            return self.compute(quick=quick)
-        return self.table(gather(self.tasks(quick=quick), results, progress=Progress(label=self.name)))
+    def verdicts(self) -> Mapping[str, LedgerEntry]:
+        """Return the verdict on each claim by its id; formulas are what they are, whatever the grid."""
+        return {name: closed_form_verdict(read_claims()[name]) for name in self.claims}
 
-    def verdicts(self, frame: "DataFrame", *, quick: bool = False) -> list[Verdict]:
-        """Return the verdict on each claim that `frame`, or a formula, decides.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            What :meth:`data` returned.
-        quick : bool
-            Whether it was asked for `quick`: simulations as few as these judge no claim, formulas are what they are.
-
-        Notes
-        -----
-        A claim that fails by the simulations is open unless it fails by what ``checks.toml`` names too.
-        """
-        if quick and self.judges:
-            return []
-        known = read_claims()
-        return [
-            checked(self.judges[name](known[name], frame)) if name in self.judges else closed_form_verdict(known[name])
-            for name in self.claims
-        ]
-
-    def drawn(self, frame: "DataFrame", *, quick: bool = False) -> "Figure":
-        """Return the drawing with the verdicts on its claims, all of this very table; arguments as :meth:`verdicts`."""
+    def drawn(self, frame: "DataFrame") -> "Figure":
+        """Return the drawing of a table with the verdicts on its claims."""
         from capsmodel.papers.figures import _drawing as drawing
 
         figure = self.draw(frame)
-        words = dict.fromkeys(self.claims, "not judged, for this is a quick run")
-        words |= {verdict.id: verdict.verdict for verdict in self.verdicts(frame, quick=quick)}
-        drawing.note_claims(figure, words)
+        drawing.note_claims(figure, {name: found.verdict for name, found in self.verdicts().items()})
         return figure
 
 
@@ -151,7 +92,7 @@ def figure_names() -> list[str]:
     Examples
     --------
     >>> figure_names()[:2]
-    ['caps-fig1', 'caps-fig2']
+    ['caps-fig6a', 'caps-fig6b']
     """
     names = (found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
     return [name.replace("_", "-") for name in sorted(names, key=_in_order)]

@@ -10,9 +10,9 @@ import numpy as np
 from pandas import DataFrame
 
 from capsmodel.coding.decoding import decode_prob
+from capsmodel.experiments.words import APPROX_RELATIVE
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures import _units as units
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +35,9 @@ def draw(frame: DataFrame) -> "Figure":
     """Draw p_S over r for each number of long flows."""
     figure, (axes,) = drawing.panels("CAPS Fig. 6(b): decoding probability, k = 10, 40 paths")
     drawing.curves(axes, frame, x="r", y="decode_prob", by="long_flow_paths", label="$n_L$ = {}", marker="o", ms=4)
-    units.paper_almost_one(axes)
+    value, _ = drawing.claimed("caps-f6b-2")
+    drawing.paper_points(axes, [2], [value], 'paper: $n_L$ = 2, "almost 1" at r = 2')
+    axes.plot([2, 2], [value - APPROX_RELATIVE, value], color="black", linewidth=1.2, gid=drawing.PUBLISHED)
     axes.set(xlabel="repair packets r", ylabel="decoding probability $p_S$")
     return drawing.finish(figure, [axes], loc="lower right")
 

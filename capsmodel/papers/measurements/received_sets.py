@@ -15,6 +15,7 @@ from capsmodel.codec import NotEnoughPackets
 from capsmodel.codec.linalg import rank
 from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.experiments.measurement import measurement
+from capsmodel.experiments.words import CLOSE_RELATIVE
 
 _KEYS, _PACKET_BYTES = 0x10000, 100
 
@@ -68,3 +69,35 @@ def random_linear_sets(
         except NotEnoughPackets:
             continue
     return {"units": count, "independent_sets": int(independent), "decoded_sets": int(decoded)}
+
+
+@measurement("packets-that-survive", revision=1)
+def packets_that_survive(k: int, *, blocked: int, units: int, systematic: bool, seed: int) -> dict[str, float]:
+    """Return the fewest packets of a unit that nine units of ten decode without any `blocked` of them.
+
+    Parameters
+    ----------
+    k : int
+        Source packets of a unit.
+    blocked : int
+        Packets of each unit that do not arrive, at random.
+    units, systematic, seed
+        As :func:`random_linear_sets`.
+
+    Returns
+    -------
+    dict
+        ``sent_packets``, and ``decoded_ratio``, the share of units that decode with them.
+
+    Examples
+    --------
+    >>> packets_that_survive(4, blocked=2, units=100, systematic=True, seed=1)["sent_packets"]
+    6.0
+    """
+    decoded, r = 0.0, max(0, blocked + 1 - k)
+    while decoded < 1 - CLOSE_RELATIVE:
+        found = random_linear_sets(
+            k, r=r, received_packets=k + r - blocked, units=units, systematic=systematic, seed=seed
+        )
+        decoded, r = found["decoded_sets"] / units, r + 1
+    return {"sent_packets": float(k + r - 1), "decoded_ratio": decoded}
