@@ -17,7 +17,7 @@ from capsim.study.campaign import Campaign, Group
 from capsim.study.samples import compared_columns
 from capsim.study.scheme_runs import row_of
 from capsmodel.datafiles import data_path
-from capsmodel.experiments.kept import DIGEST, with_digests
+from capsmodel.experiments.kept import DIGEST, newest_rows, with_digests
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import merge, part_files, tasks_of
 from capsmodel.experiments.statistics.robustness import TEXT
@@ -152,7 +152,7 @@ SEEDS = {"beyond": {4, 8, 16, 32, *(2**j for j in range(6, 13)), *(3 * 2**j for 
 def test_the_kept_rows_of_todays_schemes_are_those_of_their_study(name):
     """All points, the reference with the seeds of all others; all flows end; one run again."""
     design, points = todays_study(name)
-    rows = pd.read_parquet(data_path(f"results/{name}.parquet"))
+    rows = newest_rows(data_path("results"), name, ["case", "scheme"])
     seeds = rows.groupby(["case", "scheme"])["seed"].agg(sorted)
     assert set(seeds.index) == set(points)
     assert all(one == list(range(1, len(one) + 1)) and len(one) in SEEDS[name] for one in seeds)
@@ -175,7 +175,7 @@ def scenario_of(row, design, points):
 def test_the_ids_of_the_kept_rows_follow_from_their_scenarios(name):
     """Of one run of each scheme in each third case: a parameter that a component gets later changes them."""
     design, points = todays_study(name)
-    rows = pd.read_parquet(data_path(f"results/{name}.parquet")).drop_duplicates(["case", "scheme"], keep="last")
+    rows = newest_rows(data_path("results"), name, ["case", "scheme"]).drop_duplicates(["case", "scheme"], keep="last")
     for _, row in rows[rows["case"].isin(rows["case"].unique()[::3])].iterrows():
         scenario = scenario_of(row, design, points)
         assert run_id(run_parameters(scenario, prepare(scenario).scheme)) == row["id"], (row["case"], row["scheme"])
