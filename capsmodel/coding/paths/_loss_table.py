@@ -6,6 +6,7 @@ Quantity                            Symbol            Name                   Los
 all tails, packets independent      P(L_n > r)        :func:`independent`    packet i is lost with q_i
 counts of one path                  P(L_(i,c) = l)    :func:`path_counts`    a chain of three states
 all tails, packets in turn          P(L_n > r)        :func:`in_turn`        independent paths
+all tails, some paths down          P(L_n > r)        :func:`some_down`      equal paths in turn
 all tails, a random path each       P(L_n > r)        :func:`at_random`      independent paths
 ==================================  ================  =====================  =================================
 
@@ -28,7 +29,7 @@ w_i` they are independent, and
 probabilities: nothing is subtracted, and 1e-60 has the digits of 0.1. Relative error some n roundings, 1e-13 for
 hundreds of packets. One minus a distribution function, or a Fourier transform, is wrong by 1e-16 of *one*.
 
-NumPy runs these functions as they stand; for a large table the first and the third are compiled
+NumPy runs these functions as they stand; for a large table :func:`independent` and :func:`in_turn` are compiled
 (:mod:`capsmodel.coding._compiled_later`), which changes the order of sums and so the last bits. Which of the two it is
 depends on the size of the table alone.
 """
@@ -126,6 +127,34 @@ def in_turn(counts: FloatArray, turns: IntArray, least: int, table: FloatArray) 
             packets[node] = packets[left] + packets[right]
             tree[node] = sum_of(tree[left], tree[right], packets[left], packets[right])
         table[n + 1] = tails(tree[1])
+
+
+def some_down(alive: FloatArray, paths: int, down: int) -> FloatArray:
+    """Return P(L_n > r), of shape (N + 1, R + 1), of equal paths in turn of which exactly `down` lose all.
+
+    `alive` is the same table if none of them is down. Of n = a m + e packets the paths that are down have a each, and x
+    of them one more, where x is hypergeometric: the e paths are drawn one by one.
+    """
+    n, r = alive.shape[0] - 1, alive.shape[1] - 1
+    table = np.zeros(alive.shape)
+    x = np.arange(r + 2.0)  # the last entry is "more"
+    for sent in range(n + 1):
+        each, further = divmod(sent, paths)
+        if further == 0:
+            share = np.zeros(r + 2)
+            share[0] = 1.0
+        else:
+            rest, left = paths - further + 1, np.maximum(down - x, 0.0)
+            one_more = share * (left / rest)
+            share = share * (np.maximum(rest - left, 0.0) / rest)
+            share[1:] += one_more[:-1]
+            share[-1] += one_more[-1]
+        for more in np.flatnonzero(share).tolist():
+            gone = each * down + more
+            table[sent, :gone] += share[more]
+            if gone <= r:
+                table[sent, gone:] += share[more] * alive[sent - gone, : r + 1 - gone]
+    return table
 
 
 def add_table(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -46,7 +46,15 @@ from capsmodel.checks import (
     require,
     whole,
 )
-from capsmodel.coding.paths._loss_table import MOST_AT_RANDOM, at_random, in_turn, independent, path_counts, run
+from capsmodel.coding.paths._loss_table import (
+    MOST_AT_RANDOM,
+    at_random,
+    in_turn,
+    independent,
+    path_counts,
+    run,
+    some_down,
+)
 from capsmodel.coding.paths.delays import Delay, check_delay, time_left_s
 
 Spread = Literal["random", "in-turn"]
@@ -452,31 +460,9 @@ class PathLosses:
         return np.asarray(loss + (1 - loss) * late[order, np.arange(order.size)])
 
     def _down_table(self, n: int, r: int) -> FloatArray:
-        """Return the table of equal paths in turn of which exactly `down_paths` are down.
-
-        Of n = a m + e packets those paths have a each, and x of them one more, where x is hypergeometric: the e paths
-        are drawn one by one.
-        """
+        """Return the table of equal paths in turn of which exactly `down_paths` are down."""
         alive = run(independent, np.full(n, self.paths[0].loss), np.empty((n + 1, r + 1)), operations=3 * n)
-        m, down, table = self.n_paths, self.down_paths, np.zeros((n + 1, r + 1))
-        x = np.arange(r + 2.0)  # the last entry is "more"
-        for sent in range(n + 1):
-            each, further = divmod(sent, m)
-            if further == 0:
-                share = np.zeros(r + 2)
-                share[0] = 1.0
-            else:
-                rest, left = m - further + 1, np.maximum(down - x, 0.0)
-                one_more = share * (left / rest)
-                share = share * (np.maximum(rest - left, 0.0) / rest)
-                share[1:] += one_more[:-1]
-                share[-1] += one_more[-1]
-            for more in np.flatnonzero(share).tolist():
-                gone = each * down + more
-                table[sent, :gone] += share[more]
-                if gone <= r:
-                    table[sent, gone:] += share[more] * alive[sent - gone, : r + 1 - gone]
-        return table
+        return some_down(alive, self.n_paths, self.down_paths)
 
     def _counts_in_turn(self, paths: IntArray, turns: IntArray, late: FloatArray, r: int) -> FloatArray:
         """Return the counts of lost packets of each path, shape (paths, packets of a path + 1, r + 2)."""
