@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from rich.console import Console
 
 from capsim import Result
 from capsim.results.files import read_manifest, read_table
+from capsim.run.simulation import Loading
 from capsmodel.cli import main
 from capsmodel.cli.compare import FILES
 from capsmodel.cli.simulate import _Bar, simulated_time, waiting
@@ -37,6 +39,21 @@ def test_simulate_prints_the_summary_and_what_it_took(capsys: pytest.CaptureFixt
         "packets dropped",
     ):
         assert word in out
+
+
+def test_the_line_after_a_run_names_compiling_or_loading_with_its_time(capsys, monkeypatch) -> None:
+    """Wrong line: the time is taken after the engine is compiled, and half a minute is called 0.00 s of loading."""
+    for compiled, word in ((True, "compiling"), (False, "loading")):
+        loading = Loading(compiled=compiled, cpu_s=31.5)
+        monkeypatch.setattr("capsmodel.cli.simulate.compile_if_needed", lambda *_, told=loading, **__: told)
+        out = " ".join(printed(["simulate", *SMALL, "--engine", "reference"], capsys).split())
+        assert f"after 31.50 s of {word}, " in out
+
+
+def test_totals_of_a_comparison_are_whole_numbers(capsys, tmp_path) -> None:
+    line = ["compare", *SMALL, "--schemes", "ecmp", "--seeds", "2", "--engine", "reference", "--jobs", "1"]
+    out = " ".join(printed([*line, "--out", str(tmp_path)], capsys).split())
+    assert re.search(r"2 runs, [1-9]\d* link traversals, [\d.]+ CPU s, \d+ flows unfinished", out)
 
 
 @pytest.mark.parametrize(

@@ -235,8 +235,9 @@ def _check_scheme(result: Result, asked: dict[str, Any]) -> None:
     """Refuse a run of another scheme than the id of its task knows: its file may have been edited meanwhile."""
     ran = result.manifest["parameters"]
     others = {"stacks": ran["stacks"]} if "stacks" in ran else {}
-    text = f"the file of scheme {asked['name']} was edited while the runs were made: run the same again"
-    require(ran["scheme"] | others == asked, text)
+    text = f"the file of scheme {asked['name']} was edited while the runs were made, or loaded again before them"
+    remedy = "run the same again, in a new session if worker processes of this one have the old file"
+    require(ran["scheme"] | others == asked, f"{text}: {remedy}")
 
 
 def row_of(result: Result) -> dict[str, Any]:
