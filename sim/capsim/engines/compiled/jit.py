@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from numba import njit, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.extending import overload
 
 from capsim.base.inlined import is_marked
 from capsim.engines.compiled.machine_code import ObjectCode
@@ -128,9 +129,15 @@ def part(function: Function) -> Function:
 
 @cache
 def _part(function: Any, digest: str) -> Any:
-    """Return a function as a part of hooks; its digest says which constants and functions it reads."""
+    """Return a function as a part of hooks; its digest says which constants and functions it reads.
+
+    It is compiled for each type that it is called with. A dispatcher of Numba would take one that it was compiled for
+    before, such as the parameters of another component, for a type that has its fields and more.
+    """
     own = CHECKED | {"pipeline_class": OwnPartCompiler} if is_own(function) else {}
-    return njit(**PART | own)(bound(function))
+    copy = bound(function)
+    overload(copy, jit_options=PART | own, strict=False)(lambda *_: copy)
+    return copy
 
 
 def bound(function: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from numba import njit
@@ -200,3 +200,32 @@ def test_rows_that_are_kept_are_those_of_their_id(tmp_path):
 
 def spreads(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
     return int(u0 * PORT)
+
+
+@dataclass(frozen=True)
+class OneNumber:
+    port: int = 1
+
+
+@dataclass(frozen=True)
+class TwoNumbers:
+    port: int = 1
+    further: int = 2
+
+
+@inlined
+def port_of(params):
+    return params.port
+
+
+def of_parameters(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return port_of(params)
+
+
+def test_a_function_is_compiled_for_each_record_that_it_is_called_with():
+    """Wrong line: Numba takes what it has compiled for a record with fewer fields, and warns."""
+    for params in (OneNumber(), TwoNumbers()):
+        balancer = Balancer(name="mine", choose=of_parameters, params=params)
+        used = replace(scheme("rps"), name="mine", balancer=balancer)
+        fast, slow = (simulate(SCENARIO, scheme=used, engine=engine) for engine in ENGINES)
+        assert fast.flows.equals(slow.flows)
