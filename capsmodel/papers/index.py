@@ -83,6 +83,9 @@ class LedgerEntry:
         Setting chosen where the paper leaves one out, and what explains a difference.
     result_id : str
         SHA-256 of the table of the figure or study; empty where a test decides, which computes the value again.
+    about : str
+        What of the runs value, interval and word are about, such as the median of runs; empty where no runs decide, and
+        of a figure that judges its own.
     seeds : int
         Of the look that decided, or of the last one; 0 where no runs decide.
     points : str
@@ -115,6 +118,7 @@ class LedgerEntry:
     verdict: str
     reason: str
     result_id: str = ""
+    about: str = ""
     seeds: int = 0
     points: str = ""
     skewness: tuple[float, ...] = ()

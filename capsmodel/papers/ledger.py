@@ -18,6 +18,7 @@ from typing import Any
 
 from capsim import schemes as simulated
 from capsim.study.campaign import Campaign
+from capsim.study.decide import ABOUT
 from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import table_id
 from capsmodel.papers.claim_list import read_claims
@@ -77,6 +78,7 @@ def _of_runs(campaign: Campaign, claim_id: str) -> LedgerEntry:
         verdict=found.word,
         reason="; ".join(_remarks(campaign, claim_id)),
         result_id=campaign.result_id,
+        about=ABOUT,
         seeds=found.seeds,
         points="; ".join(f"{name}: {one.value:.4g} ({one.low:.4g}, {one.high:.4g})" for name, one in found.points),
         skewness=_ends(found.skewness),

@@ -57,8 +57,8 @@ def test_numbers_are_claims_with_the_same_columns_and_verdicts(capsys):
 
 
 def test_a_verdict_stands_with_what_it_depends_on(capsys):
-    hanging = {row["claim"]: row for row in json.loads(printed("claims --paper mmptcp --depends-on --json", capsys))}
-    text = " ".join(printed("claims --paper mmptcp", capsys).split())
+    hanging = {row["claim"]: row for row in json.loads(printed("claims --paper caps --depends-on --json", capsys))}
+    text = " ".join(printed("claims --paper caps", capsys).split())
     for start in ("depends on", "robust"):
         row = next(row for row in hanging.values() if row["in_other_settings"].startswith(start))
         _, found = text.split(f"{row['claim']}: {row['verdict']} ", 1)

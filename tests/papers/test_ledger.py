@@ -112,14 +112,15 @@ def test_an_open_claim_that_may_take_seeds_has_a_price():
     assert {entry.next_seeds for entry in LEDGER.values() if entry.verdict not in ("open",)} <= {0}
 
 
-def test_a_cause_is_of_a_known_kind_and_of_a_claim_that_is_not_met():
+def test_a_cause_is_of_a_known_kind_and_of_no_claim_that_is_met():
+    """Some are of claims that fewer seeds than those of the first look are kept of, and so are open."""
     found = {name: claim.cause for name, claim in CLAIMS.items() if claim.cause}
     assert len(found) > 100
     for name, cause in found.items():
         kind, _, why = cause.partition(": ")
         assert kind in CAUSES, name
         assert why, name
-        assert LEDGER[name].verdict in NOT_MET, name
+        assert LEDGER[name].verdict in (*NOT_MET, "open"), name
     assert {claim: one.cause for study in published_studies().values() for claim, one in study.claims.items()} == {
         claim.id: claim.cause for claim in CLAIMS.values() if claim.study in published_studies()
     }

@@ -109,10 +109,11 @@ def _why(claim: PublishedClaim, found: LedgerEntry) -> str:
 
 
 def _seeds(found: LedgerEntry) -> str:
-    """Return how many seeds decide, or do not; empty where no runs do."""
+    """Return how many seeds decide, or do not, and about what; empty where no runs do."""
     if not found.seeds:
         return ""
-    return f"{found.seeds} seeds do not decide." if found.verdict == "open" else f"Decided with {found.seeds} seeds."
+    decided = f"{found.seeds} seeds do not decide" if found.verdict == "open" else f"Decided with {found.seeds} seeds"
+    return f"{decided}, about the {found.about}."
 
 
 def counted(words: Sequence[str], order: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ Every interval is two-sided and every value has the unit of the sample, a ratio 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,7 @@ __all__ = [
     "paired_ratio",
     "proportion_difference",
     "quantile_interval",
+    "quantile_ranks",
     "ratio_of_logs",
     "skewness",
     "student_interval",
@@ -423,19 +425,27 @@ def quantile_interval(samples: npt.ArrayLike, *, q: float, confidence: float = 0
     found, level = np.sort(sample("samples", samples, minimum=1)), checked_confidence(confidence)
     prob = float(probability("q", q))
     require(prob > 0, "q = 0, but it must lie in (0, 1)")
-    n = found.size
+    low, high, coverage = quantile_ranks(found.size, prob, level)
+    padded = np.concatenate([[-np.inf], found, [np.inf]])
+    return QuantileInterval(
+        value=float(percentile(found, q=prob)),
+        low=float(padded[low]), high=float(padded[high]), confidence=level, samples=found.size,
+        coverage=coverage, low_rank=low, high_rank=high,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def quantile_ranks(n: int, prob: float, level: float) -> tuple[int, int, float]:
+    """Return the ranks of both ends of the interval of a quantile of n observations (0, n + 1: none), and its coverage.
+
+    It is that of :func:`quantile_interval`, for whoever takes many of them.
+    """
     counts = np.arange(n)
     at_most = np.append(scipy.special.betaincc(counts + 1, n - counts, prob), 1.0)
     above = np.append(scipy.special.betainc(counts + 1, n - counts, prob), 0.0)
     low = int(np.argmax(at_most >= (1 - level) / 2))
     high = int(np.argmax(above <= (1 - level) / 2)) + 1
-    padded = np.concatenate([[-np.inf], found, [np.inf]])
-    return QuantileInterval(
-        value=float(percentile(found, q=prob)),
-        low=float(padded[low]), high=float(padded[high]), confidence=level, samples=n,
-        coverage=float(at_most[high - 1] - (at_most[low - 1] if low else 0.0)),
-        low_rank=low, high_rank=high,
-    )  # fmt: skip
+    return low, high, float(at_most[high - 1] - (at_most[low - 1] if low else 0.0))
 
 
 @closed_form

@@ -295,19 +295,20 @@ class Campaign:
         """
         numbers = self.numbers(setting)
         if not (sampled and self.design.has_reduced):
-            found = self._of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
+            found = self.of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
             return judged(found, numbers, level=self.level)
-        text = self._of_runs(claim_id, TEXT, "paper", sampled=True)
+        text = self.of_runs(claim_id, TEXT, "paper", sampled=True)
         evidence = text if setting == TEXT else self._carried_over(text, claim_id, setting)
         most = seeds_there(text, numbers)
         return judged(evidence, [seeds for seeds in numbers if seeds <= most], level=self.level)
 
-    def _of_runs(self, claim_id: str, setting: str, scale: Scale, *, sampled: bool, offset: int = 0) -> OfRuns:
+    def of_runs(self, claim_id: str, setting: str, scale: Scale, *, sampled: bool, offset: int = 0) -> OfRuns:
+        """Return a claim in a setting with the runs that are there of a scale and a family of seeds."""
         rows = self._rows.get(Group(setting, scale, offset), Rows())
         return OfRuns(Statement(self.design, claim_id, setting, sampled), rows)
 
     def _carried_over(self, text: OfRuns, claim_id: str, setting: str) -> CarriedOver:
-        before, after = (self._of_runs(claim_id, one, "reduced", sampled=True) for one in (TEXT, setting))
+        before, after = (self.of_runs(claim_id, one, "reduced", sampled=True) for one in (TEXT, setting))
         return CarriedOver(text, before, after)
 
     def verdict(self, claim_id: str) -> Verdict:
@@ -386,7 +387,7 @@ class Campaign:
 
     def _is_same_at_both_scales(self, claim_id: str, base: str) -> bool:
         """Return whether the text's runs at the reduced scale have a word, if signs are taken from there."""
-        reduced = self._of_runs(claim_id, TEXT, "reduced", sampled=True)
+        reduced = self.of_runs(claim_id, TEXT, "reduced", sampled=True)
         if not (self.design.has_reduced and reduced.statement.has_signs_only):
             return True
         return judged(reduced, self.numbers(), level=self.level).decision.word == base
@@ -396,7 +397,7 @@ class Campaign:
         if found.decision.word in (OPEN, base):
             return found.decision.word
         scale = self.design.scale(sampled=True)
-        before, after = (self._of_runs(claim_id, one, scale, sampled=True) for one in (TEXT, setting))
+        before, after = (self.of_runs(claim_id, one, scale, sampled=True) for one in (TEXT, setting))
         seeds = seeds_there(before, [one for one in self.numbers(setting) if one <= found.seeds])
         return found.decision.word if seeds and is_changed(before, after, seeds, level=self.level) else OPEN
 
@@ -580,7 +581,7 @@ class Campaign:
         for claim_id, setting in judgements:
             if seeds := self.judged(claim_id, setting, sampled=sampled, offset=offset).next_seeds:
                 for one in (TEXT, setting) if scale == "reduced" else (setting,):  # a change needs both
-                    needed = self._of_runs(claim_id, one, scale, sampled=sampled).statement.points
+                    needed = self.of_runs(claim_id, one, scale, sampled=sampled).statement.points
                     by_look.setdefault((Group(one, scale, offset), seeds), []).append(needed)
         for (group, seeds), listed in by_look.items():
             weight = SAMPLED_WEIGHT if sampled else 1

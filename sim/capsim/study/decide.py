@@ -17,26 +17,18 @@ into the other. An order without a size is absent at the last look only.
 *Many points.* An order that is claimed for many places is not lost on a tie: it holds if it is nowhere worse by more
 than 3%, and better in the geometric mean of the points, seed by seed. Both are proven, the mean at the level α.
 
-*Few seeds.* Logarithms of ratios of one claim have variances that help each other
-(:mod:`capsmodel.experiments.statistics.moderated`), except those of skewed and of constant samples.
-
-*Skewed samples.* The intervals of means are Student's, which the means of skewed samples leave more often than stated.
-From `FEWEST_TO_SEE_SKEWNESS` seeds on, a point whose samples are as skewed as exponential ones (`SKEWED`) is looked at
-by its median, whose interval keeps the level for every law; it is about the median then. Fewer seeds do not show it.
-
-*Constant samples.* Where all runs have the same number the word is about the *median* of a run, at the level
-:math:`2^{-15}` with 16 runs, and nothing is claimed about the mean
-(:func:`~capsmodel.experiments.statistics.sequential.repeated_interval`). So 0 in all runs refutes no claim that there
-is some: a rare event may not have happened, and the point is silent. A Poisson law would bound the mean, but counts of
-events do not follow one: over the kept runs the variance of timeouts is 0.3 to 2.6 times their mean, and that of fast
-retransmits 4 to 100 times. Kendall's tau that is 1, or -1, in every run has
-no spread to tell its noise by: the ends of the series, which have, decide alone.
+*The median of runs.* A word is about what happens in most runs: the median over seeds of the ratio of two schemes on
+the same flows, of a difference or of a value. Its interval keeps the level for every law
+(:func:`capsmodel.experiments.statistics.sequential.repeated_median`); that of no mean of runs does, since most runs are
+without the timeouts that carry it (`docs/verdict_rules.md` has the measured levels of both). At the first look, with 8
+seeds, all of them have to be on one side. A rare event is not in the median: that there is some is neither claimed nor
+denied where half of the runs or fewer have it, and runs in which two counts are equal say nothing of their order.
 
 "Fails" counts only if a second family of seeds, disjoint from the first and looked at in the same way, says so too
 (:mod:`capsim.study.campaign`); otherwise the claim stays open. It needs both families, so it is wrong with probability
 α at most as before, and α² where the families are independent.
 
-Over a ledger of m words, those in other settings included, αm are expected to be false at most, one in 200, whatever
+Over a ledger of m words, those in other settings included, αm are expected to be false at most, one in 100, whatever
 the claims have in common (:func:`capsmodel.experiments.statistics.sequential.expected_false`).
 
 References
@@ -47,33 +39,19 @@ R. L. Berger. Multiparameter hypothesis testing and acceptance sampling. Technom
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
 
 import numpy as np
 
 from capsim.study.relations import Says
-from capsmodel.checks import FloatArray, choice
-from capsmodel.experiments.statistics.intervals import Interval, skewness, student_interval
-from capsmodel.experiments.statistics.moderated import moderated
-from capsmodel.experiments.statistics.sequential import (
-    level_at,
-    look_number,
-    repeated_interval,
-    repeated_median,
-)
+from capsmodel.checks import FloatArray
+from capsmodel.experiments.statistics.intervals import Interval, skewness
+from capsmodel.experiments.statistics.sequential import FALSE_ALARM, repeated_median
 from capsmodel.experiments.words import STATEMENT, Answers, Holds, VerdictWord, verdict_word
 
-__all__ = ["FALSE_ALARM", "About", "Decision", "Sample", "decide"]
+__all__ = ["ABOUT", "FALSE_ALARM", "Decision", "Sample", "decide"]
 
-About = Literal["mean", "median"]
-"""What of a run a statement is about: Student's interval of the mean, or one of the median that holds for every law."""
-
-FALSE_ALARM = 0.005
-"""Probability at most that the word on one claim in one setting is false."""
-SKEWED = 2.0
-"""Skewness of an exponential law, from which on, either way, samples are looked at by their median."""
-FEWEST_TO_SEE_SKEWNESS = 16
-"""Seeds from which on a sample shows its skewness, and has an interval of the median at the level of a claim."""
+ABOUT = "median of runs"
+"""What a word is about, and the value and the interval beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,15 +68,15 @@ class Sample:
         What its interval must be; None if the point cannot be looked at.
     logarithmic : bool
         Whether the samples are logarithms; intervals are those of the ratio.
-    ends : (float, float)
-        Values that no sample is beyond, and so no interval.
+    only_signs : bool
+        Whether it matters only which of two is larger: seeds with 0, where they are equal, do not count.
     """
 
     name: str
     samples: FloatArray
     says: Says | None
     logarithmic: bool = False
-    ends: tuple[float, float] = (-np.inf, np.inf)
+    only_signs: bool = False
 
     @classmethod
     def silent(cls, name: str, seeds: int) -> "Sample":
@@ -115,20 +93,11 @@ class Sample:
         """The skewness of its samples."""
         return skewness(self.samples)
 
-    @property
-    def is_skewed(self) -> bool:
-        """Whether its samples are so skewed that their mean has no interval."""
-        return self.samples.size >= FEWEST_TO_SEE_SKEWNESS and abs(self.skewness) >= SKEWED
-
-    def interval(self, false_alarm: float, about: About = "mean") -> Interval:
-        """Return the mean, geometric mean or median, with the interval of the look at as many seeds as samples."""
-        of_look = repeated_median if about == "median" or self.is_skewed else repeated_interval
-        return self.in_unit(of_look(self.samples, false_alarm=false_alarm))
-
-    def in_unit(self, found: Interval) -> Interval:
-        """Return an interval of the samples as one of what they stand for."""
-        least, most = self.ends
-        ends = {name: min(max(getattr(found, name), least), most) for name in ("value", "low", "high")}
+    def interval(self, false_alarm: float) -> Interval:
+        """Return the median with the interval of the look at as many seeds as samples."""
+        counted = self.samples[self.samples != 0] if self.only_signs else self.samples
+        found = repeated_median(counted, false_alarm=false_alarm, seeds=self.samples.size)
+        ends = {name: getattr(found, name) for name in ("value", "low", "high")}
         if self.logarithmic:
             ends = {name: float(np.exp(value)) for name, value in ends.items()}
         return Interval(**ends, confidence=found.confidence, samples=found.samples)
@@ -174,7 +143,6 @@ def decide(
     *,
     unknown: int = 0,
     false_alarm: float = FALSE_ALARM,
-    about: About = "mean",
     is_last: bool = True,
 ) -> Decision:
     """Return the verdict that the samples allow.
@@ -188,9 +156,6 @@ def decide(
         what speaks of all points open.
     false_alarm : float
         Level of the claim.
-    about : {"mean", "median"}
-        Whether the claim is taken to be about the mean of runs, geometric for ratios, or about their median; the ledger
-        takes the mean, and the median of skewed samples.
     is_last : bool
         Whether it is the last look.
 
@@ -199,16 +164,15 @@ def decide(
     >>> from capsim.study.relations import Says
     >>> from capsmodel.experiments.words import below
     >>> lower = Says.statement(lambda one: below(one, 1))
-    >>> halves = Sample(name="ecmp", samples=np.log([0.49, 0.5, 0.51, 0.5]), says=lower, logarithmic=True)
+    >>> halves = Sample(name="ecmp", samples=np.log([0.49, 0.5, 0.51, 0.5] * 2), says=lower, logarithmic=True)
     >>> decide([halves]).word
     'holds'
     >>> decide([halves], unknown=1).word
     'open'
     """
-    choice("about", about, get_args(About))
     if not points:
         return Decision("open", {})
-    whole, part = _intervals(points, [false_alarm, false_alarm / len(points)], about)
+    whole, part = ([one.interval(level) for one in points] for level in (false_alarm, false_alarm / len(points)))
     unknowns = [_UNKNOWN] * unknown
     counted = list(zip(points, whole, part, strict=True))
     kind = next((point.says.kind for point in points if point.says), STATEMENT)
@@ -217,35 +181,10 @@ def decide(
         [point.answers(found) for point, found, _ in counted] + unknowns,
         [point.answers(found) for point, _, found in counted] + unknowns,
         reached=_reached(counted, unknown),
-        on_average=_on_average(points, false_alarm, about) if not unknown else None,
+        on_average=_on_average(points, false_alarm) if not unknown else None,
         is_last=is_last,
     )
     return Decision(word, {point.name: found for point, found in zip(points, whole, strict=True)}, points)
-
-
-def _intervals(points: Sequence[Sample], levels: Sequence[float], about: About) -> list[list[Interval]]:
-    """Return the interval of each point at each level; those of logarithms with variances that help each other."""
-    alike = [
-        number
-        for number, point in enumerate(points)
-        if about == "mean" and point.logarithmic and np.ptp(point.samples) > 0 and not point.is_skewed
-    ]
-    if not alike:
-        return [[point.interval(level, about) for point in points] for level in levels]
-    rows = np.array([points[number].samples for number in alike])
-    variances, dof = moderated(rows)
-    means = dict(zip(alike, rows.mean(axis=1), strict=True))
-    errors = dict(zip(alike, np.sqrt(variances / rows.shape[1]), strict=True))
-    look = look_number(rows.shape[1])
-    confidences = {level: 1 - level_at(look, false_alarm=level) for level in levels}
-
-    def interval(number: int, level: float) -> Interval:
-        if number not in means:
-            return points[number].interval(level, about)
-        mean, error = float(means[number]), float(errors[number])
-        return points[number].in_unit(student_interval(mean, error, dof, confidences[level], rows.shape[1]))
-
-    return [[interval(number, level) for number in range(len(points))] for level in levels]
 
 
 def _reached(counted: Sequence[tuple[Sample, Interval, Interval]], unknown: int) -> Holds:
@@ -258,11 +197,11 @@ def _reached(counted: Sequence[tuple[Sample, Interval, Interval]], unknown: int)
     return None if unknown or any(one is None for one in answers) else False
 
 
-def _on_average(points: Sequence[Sample], false_alarm: float, about: About) -> Holds:
+def _on_average(points: Sequence[Sample], false_alarm: float) -> Holds:
     """Return whether the direction of an order holds of the geometric mean over its points."""
     says = points[0].says
     comparable = len(points) > 1 and all(point.logarithmic and point.says for point in points)
     if not comparable or says is None or says.kind != STATEMENT or says.direction is None:
         return None
     mean = Sample(name="mean", samples=np.mean([one.samples for one in points], axis=0), says=None, logarithmic=True)
-    return says.direction(mean.interval(false_alarm, about))
+    return says.direction(mean.interval(false_alarm))

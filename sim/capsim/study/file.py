@@ -3,7 +3,7 @@
 ::
 
     title = "Schemes over load"
-    seeds = [4, 64]                     # 4, 8, 16, ... of each run until the claims are decided
+    seeds = [8, 64]                     # 8, 16, 32, ... of each run until the claims are decided
 
     [axes]                              # every combination is a point
     scheme = ["ecmp", "rps", "caps"]
@@ -34,7 +34,7 @@ import msgspec
 from capsim.base.bounds import SEEDS, shortened
 from capsim.base.structs import converted, did_you_mean, without_defaults
 from capsmodel.checks import ParameterError, require
-from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
+from capsmodel.experiments.statistics.sequential import FALSE_ALARM, FIRST_LOOK_SEEDS
 from capsmodel.text_tables import read_toml
 
 __all__ = [
@@ -60,7 +60,7 @@ Term = str | dict[str, Any]
 Selection = dict[str, Any] | tuple[dict[str, Any], ...]
 """Values of axes, each one or a list, by the axis; several tables select what any of them does."""
 
-LOOKED_AT = (4, 64)
+LOOKED_AT = (8, 64)
 """Seeds of a study with claims that says nothing else."""
 NOT_INHERITED = ("title", "panel", "table", "claim")
 """Keys that a study does not take from the one that it extends."""
@@ -277,7 +277,7 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     title, notes, paper : str
         For people.
     seeds : int or pair of int
-        Runs of each point, 5 when left out; ``[4, 64]``, which a study with claims has then, are 4, 8, 16, ... until
+        Runs of each point, 5 when left out; ``[8, 64]``, which a study with claims has then, are 8, 16, 32, ... until
         each claim is decided, 64 at most. The seeds are 1, 2, 3, ...
     level : float
         Probability at most that the word on a claim is wrong.
@@ -310,7 +310,7 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     notes: str = ""
     paper: str = ""
     seeds: int | tuple[int, ...] = 5
-    level: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.005
+    level: Annotated[float, msgspec.Meta(gt=0, lt=1)] = FALSE_ALARM
     engine: Literal["compiled", "reference"] = "compiled"
     axes: dict[str, Any] = {}
     unstated: dict[str, Any] = {}
@@ -532,11 +532,11 @@ def _check_seeds(seeds: int | tuple[int, ...], where: str, *, claimed: bool) -> 
     if isinstance(seeds, int):
         SEEDS.check(where, seeds)
         known = not claimed or look_at(seeds)
-        rule = "claims are looked at with 4, 8, 16, ... seeds: write one of these, or [4, 64]"
+        rule = "claims are looked at with 8, 16, 32, ... seeds: write one of these, or [8, 64]"
         require(known, f"{where} = {seeds}, but {rule}")
         return
     fits = len(seeds) == 2 and all(map(look_at, seeds)) and seeds[0] <= seeds[1] <= SEEDS.largest
-    require(fits, f"{where} = {list(seeds)}, but it must be the first and the last of 4, 8, 16, ..., as in [4, 64]")
+    require(fits, f"{where} = {list(seeds)}, but it must be the first and the last of 8, 16, 32, ..., as in [8, 64]")
     require(claimed, f"{where} = {list(seeds)} ends when claims are decided, but there is no claim: give one number")
 
 

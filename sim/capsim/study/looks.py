@@ -1,6 +1,6 @@
 """When a claim is looked at, and by what: its runs as they are, or carried over from a smaller fabric.
 
-A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that it compares are there, and decided at
+A claim in one setting is looked at when 8, 16, 32, ... seeds of everything that it compares are there, and decided at
 the first look that gives a word (:mod:`capsim.study.decide`).
 
 A setting is compared with the text at the reduced scale of a study, where a printed size of the whole fabric need not
@@ -21,7 +21,7 @@ import numpy as np
 from capsim.study.decide import Decision, Sample, decide
 from capsim.study.metrics import known_metric
 from capsim.study.samples import Rows, Statement
-from capsmodel.experiments.statistics.sequential import repeated_interval
+from capsmodel.experiments.statistics.sequential import repeated_median
 
 __all__ = [
     "CarriedOver",
@@ -101,12 +101,20 @@ def can_be_carried_over(statement: Statement) -> bool:
 
 
 def is_changed(before: OfRuns, after: OfRuns, seeds: int, *, level: float) -> bool:
-    """Return whether runs in two settings, seed by seed on the same flows, prove that a sample of a claim differs."""
+    """Return whether runs in two settings, seed by seed on the same flows, prove that samples of a claim differ.
+
+    That all of them do, each at the level, or that some do, at a part of it for each; it is wrong with the probability
+    `level` at most for either.
+    """
     old = {one.name: one for one in before.samples(seeds) if not one.is_silent}
     new = [one for one in after.samples(seeds) if not one.is_silent and one.name in old]
     shifts = [one.samples - old[one.name].samples for one in new]
-    found = [repeated_interval(shift, false_alarm=level / len(shifts)) for shift in shifts]
-    return any(one.low > 0 or one.high < 0 for one in found)
+
+    def apart(level: float) -> list[bool]:
+        found = [repeated_median(shift, false_alarm=level) for shift in shifts]
+        return [one.low > 0 or one.high < 0 for one in found]
+
+    return bool(shifts) and (all(apart(level)) or any(apart(level / len(shifts))))
 
 
 def _carried_over(text: Sample, before: Sample, after: Sample, *, added: bool) -> Sample:
@@ -202,8 +210,8 @@ def numbers_of(seeds: int | tuple[int, ...]) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> numbers_of(5), numbers_of((4, 20))
-    ((5,), (4, 8, 16))
+    >>> numbers_of(5), numbers_of((8, 40))
+    ((5,), (8, 16, 32))
     """
     if isinstance(seeds, int):
         return (seeds,)

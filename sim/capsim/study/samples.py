@@ -18,7 +18,7 @@ from capsim.study.decide import Decision, Sample
 from capsim.study.file import Claim
 from capsim.study.metrics import DERIVED, known_metric, values_of
 from capsim.study.points import Point
-from capsim.study.relations import Relation, Says
+from capsim.study.relations import Relation
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.printed import UNITS
 from capsmodel.experiments.statistics.intervals import Interval
@@ -187,7 +187,7 @@ class Statement:
         if self.is_difference:
             says = self.relation.of_order(0.0)
             sums = [(one.name, self._sum(one, rows, seeds)) for one in self.comparisons]
-            return [Sample(name=name, samples=found, says=says) for name, found in sums if found.any()]
+            return [Sample(name=name, samples=found, says=says, only_signs=True) for name, found in sums if found.any()]
         return [self._of_logarithms(one, rows, seeds) for one in self.comparisons]
 
     def without_events(self, rows: Rows, seeds: int) -> list[str]:
@@ -212,8 +212,8 @@ class Statement:
         if not np.isfinite(samples).all():
             return Sample.silent(f"{one.name} (no value in some runs)", seeds)
         is_some = self.relation.is_ == "above" and printed is not None and float(printed.low) == 0
-        if is_some and not samples.any():
-            return Sample.silent(f"{one.name} (0 in all runs)", seeds)  # what is rare may not have happened
+        if is_some and np.median(samples) == 0:
+            return Sample.silent(f"{one.name} (0 in most runs)", seeds)  # what is rare happens in some run
         return Sample(name=one.name, samples=samples, says=says)
 
     def _of_logarithms(self, one: Comparison, rows: Rows, seeds: int) -> Sample:
@@ -238,21 +238,16 @@ class Statement:
         ]
 
     def _trend(self, series: FloatArray, name: str, logarithmic: bool) -> list[Sample]:
-        """Return two samples: last against first, and Kendall's tau over the series; of one place, nothing.
-
-        A tau that is 1, or -1, in all runs has no spread to tell its noise by: then last against first decides alone.
-        """
+        """Return two samples: last against first, and Kendall's tau over the series; of one place, nothing."""
         if len(series) == 1:
             return [Sample.silent(f"{name}one place", series.size)]
         ends, equal = ("last over first", 1.0) if logarithmic else ("last minus first", 0.0)
         changed, rises = self.relation.of_order(equal), self.relation.of_order(0.0)
         tau = np.array([kendall(one) for one in series.T])
         difference = series[-1] - series[0]
-        if abs(tau[0]) == 1 and np.ptp(tau) == 0:
-            rises = Says.statement(lambda _: (tau[0] > 0) == self.relation.upward)
         return [
             Sample(name=f"{name}{ends}", samples=difference, says=changed, logarithmic=logarithmic),
-            Sample(name=f"{name}{TAU}", samples=tau, says=rises, ends=(-1.0, 1.0)),
+            Sample(name=f"{name}{TAU}", samples=tau, says=rises),
         ]
 
     def value(self, decision: Decision) -> Value:
@@ -268,14 +263,13 @@ class Statement:
         return self.relation.is_ == "equal" and self.is_level and len(self.comparisons) == 1
 
     def is_off(self, rows: Rows, seeds: int, relative: float) -> bool:
-        """Return whether the mean over the seeds that are there is off what is printed by more than a part of it."""
+        """Return whether the median over the seeds that are there is off what is printed by more than a part of it."""
         printed = self.relation.printed
         if printed is None or printed.is_range or not rows.has(self.points, seeds):
             return False
         (found,) = self.samples(rows, seeds)
-        return not found.is_silent and abs(found.samples.mean() - float(printed.low)) > relative * abs(
-            float(printed.low)
-        )
+        distance = abs(float(np.median(found.samples)) - float(printed.low))
+        return not found.is_silent and distance > relative * abs(float(printed.low))
 
     def times_printed(self, decision: Decision) -> float:
         """Return the factor by which the worst point is off what is printed; 0 if that has no factor."""

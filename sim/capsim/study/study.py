@@ -32,6 +32,7 @@ from capsim.scenario.profile import Filled, setting_remarks
 from capsim.scenario.scenario import Scenario
 from capsim.study.campaign import Campaign, Group, Verdict, advance
 from capsim.study.claims import Design
+from capsim.study.decide import ABOUT
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.looks import numbers_of
 from capsim.study.metrics import METRICS, known_metric
@@ -400,15 +401,17 @@ class Studied:
     def verdicts(self) -> pd.DataFrame:
         """Return a row for each claim and point, with the word on the claim.
 
-        The columns are ``id``, ``where``, ``claim``, ``word``, ``seeds``, ``point``, ``ours``, ``low`` and ``high``:
-        ``low`` and ``high`` are the ends of the interval of ``ours``, at the level of the claim. Levels are in the unit
+        The columns are ``id``, ``where``, ``claim``, ``word``, ``about``, ``seeds``, ``point``, ``ours``, ``low`` and
+        ``high``: what of the runs the word and ``ours`` are about, the median, and ``low`` and ``high`` the ends of its
+        interval, at the level of the claim. Levels are in the unit
         that is printed, comparisons are ratios, and trends have two points: the last value against the first, and
         Kendall's tau.
         """
         rows = []
         for name in self.study._simulated:
             claim, found = self.study.claims[name], self.verdict(name)
-            head = {"id": name, "where": claim.where, "claim": _said(claim), "word": found.word, "seeds": found.seeds}
+            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": _said(claim), "word": found.word}
+            head |= {"about": ABOUT, "seeds": found.seeds}
             nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan}
             points = [
                 {"point": point, "ours": one.value, "low": one.low, "high": one.high} for point, one in found.points

@@ -15,7 +15,7 @@ from capsmodel.experiments.manifest import canonical_json
 TIMER, COPIES = "transport.min_rto_s = 0.01", "sharing.abort_losers = true"
 TABLES = {
     "title": "RepFlow against TCP",
-    "seeds": [4, 8],
+    "seeds": [8, 16],
     "axes": {"scheme": {"TCP": "ecmp", "RepFlow": "repflow"}, "load": [0.2, 0.5]},
     "unstated": {
         "transport.min_rto_s": {"values": [0.2, 0.01], "why": "Not stated."},

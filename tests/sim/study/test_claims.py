@@ -11,6 +11,7 @@ from capsim.study.file import Source
 from capsim.study.samples import TAU, Rows, Statement
 from capsmodel.experiments.printed import Printed
 from capsmodel.experiments.statistics.robustness import TEXT
+from capsmodel.experiments.statistics.sequential import FALSE_ALARM
 
 SEEDS = 16
 AXES = {"scheme": {"A": "caps", "B": "ecmp", "C": "rps"}, "load": [0.2, 0.4, 0.8]}
@@ -312,19 +313,20 @@ def test_the_digits_of_what_is_printed_are_its_reading_error(text, low, high):
 
 
 def test_an_interval_of_tau_ends_where_tau_does():
-    taus = np.array([1.0, 0.2, 1.0, 0.2])
+    taus = np.array([1.0, 0.2] * 4)
     says = stated(subject="A", x="load", **{"is": "rising"}).relation.of_order(0.0)
-    found = Sample(name=TAU, samples=taus, says=says, ends=(-1.0, 1.0)).interval(0.005)
-    assert (found.value, found.low, found.high) == (pytest.approx(0.6), -1.0, 1.0)
+    found = Sample(name=TAU, samples=taus, says=says).interval(FALSE_ALARM)
+    assert (found.value, found.low, found.high) == (pytest.approx(0.6), 0.2, 1.0)
 
 
-def test_a_series_that_rises_at_each_step_in_each_run_is_decided_by_its_ends():
-    """Four runs with the same tau would say nothing: it has no spread to tell its noise by."""
+def test_a_series_that_rises_at_each_step_in_each_run_rises():
     statement = stated(subject="A", x="load", **{"is": "rising"})
     rows = rows_of(statement, lambda scheme, load: 1 + load)
-    assert decide(statement.samples(rows, 4)).word == "holds"
+    decision = decide(statement.samples(rows, 8))
+    assert decision.word == "holds"
+    assert (decision.intervals[TAU].low, decision.intervals[TAU].high) == (1.0, 1.0)
     falling = stated(subject="A", x="load", **{"is": "falling"})
-    assert decide(falling.samples(rows, 4)).word == "fails"
+    assert decide(falling.samples(rows, 8)).word == "fails"
 
 
 ORDER = {"is": "lower"}

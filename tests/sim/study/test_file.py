@@ -16,7 +16,7 @@ traffic = [ { kind = "poisson", workload = "websearch", load = "{load}", flows =
 """
 STUDY = f"""
 title = "Two schemes"
-seeds = [4, 16]
+seeds = [8, 16]
 [axes]
 scheme = ["ecmp", "rps"]
 load = [0.2, 0.6]
@@ -109,8 +109,8 @@ def test_the_points_of_a_trend_are_in_the_order_of_their_axis(in_file):
         ("at = { load = [0.6, 0.2]", "at = { lod = [0.6, 0.2]", "there is no axis lod: did you mean load"),
         ("load = [0.6, 0.2]", "load = []", "is empty, so that nothing is selected"),
         ('"rps", baseline = "ecmp"', "{ load = true }", "load has no value True"),
-        ("seeds = [4, 16]", 'seeds = "many"', "mine.toml: seeds"),
-        ("seeds = [4, 16]", 'vary = ["recover"]', "vary: recover is not in .unstated.: did you mean recovery"),
+        ("seeds = [8, 16]", 'seeds = "many"', "mine.toml: seeds"),
+        ("seeds = [8, 16]", 'vary = ["recover"]', "vary: recover is not in .unstated.: did you mean recovery"),
         ('scheme = ["ecmp", "rps"]', "scheme = { ECMP = 3 }", "axes.scheme.ECMP: name the scheme"),
         ("load = [0.2, 0.6]", "load = { low = 0.2, high = [0.6] }", "axes.load.high: give its value, or a table"),
         (
@@ -232,7 +232,7 @@ def test_a_study_that_extends_another_has_its_tables_but_not_its_claims(in_file)
     assert list(design.claims) == ["c"]
     assert list(design.settings) == ["as the text", "recovery = late"]
     assert design.arguments(design.points()[0])["scenario"]["traffic"][0]["flows"] == 20
-    assert design.source.file.seeds == (4, 16)
+    assert design.source.file.seeds == (8, 16)
     assert design.source.file.title == ""
 
 
