@@ -1,14 +1,14 @@
 """``capsmodel compare``: several schemes on the same flows, with confidence intervals."""
 
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import tomli_w
 from cyclopts import Parameter
 
-from capsim import Compared, Scenario
-from capsim import compare as compare_schemes
+from capsim import Scenario
 from capsim import scheme as find
 from capsim.protocols.registry import named_schemes
 from capsim.results.fct import fct_by_size
@@ -16,7 +16,10 @@ from capsim.results.files import check_entries
 from capsim.results.load_record import offered_line
 from capsim.results.plots import plot_cdf
 from capsim.scenario.scenario import Comparison
-from capsim.study.scheme_runs import SHOWN_METRICS, TAIL_SEEDS
+from capsim.study.comparison import comparison
+from capsim.study.file import read_study, tables_of
+from capsim.study.scheme_runs import TAIL_SEEDS
+from capsim.study.study import RESULTS, ROWS, Studied, Study
 from capsmodel._files import check_writable, file_to_write
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.machines import ALL_CORES, Machines
@@ -26,19 +29,16 @@ from capsmodel.cli.shared.run_output import (
     mean_above_p99,
     metric_rows,
     missing_ratios,
+    print_verdicts,
     records,
+    totals_line,
 )
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
 from capsmodel.experiments.number_texts import number
 from capsmodel.plotting import can_draw, check_figure_path
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_ROWS, _RESULTS = "runs", "results"
-FILES = frozenset(
-    {_ROWS, _RESULTS, "runs.csv", "table.csv", "by_size.csv", "scenario.toml", "compare.png", "fct_cdf.png"}
-)
+_TABLES = ("runs.csv", "table.csv", "by_size.csv", "verdicts.csv")
+FILES = frozenset({ROWS, RESULTS, *_TABLES, "scenario.toml", "compare.png", "fct_cdf.png"})
 # The half-width of an interval is then a fiftieth of the deviation; many more would not fit in memory.
 _MOST_SEEDS = 10_000
 
@@ -63,6 +63,7 @@ def compare(
     plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     flows_csv: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     write: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    claims: Annotated[Path | None, Parameter(group=RUN)] = None,
     output: Output = AS_TEXT,
 ) -> None:
     """Run several schemes on the same flows, over several seeds, and print means with 95% intervals.
@@ -93,15 +94,18 @@ def compare(
         CSV file for the flows of all runs, with scheme and seed; they are read from DIR, so give --out.
     write
         Write the comparison as a study to FILE, for capsmodel study, and run nothing.
+    claims
+        Decide the claims of a study file by these runs, of 4, 8, 16, ... seeds each (8).
     """
     chosen = scenario_from(scenario, options or ScenarioOptions())
-    names, replicates = _asked(chosen, schemes, seeds)
+    names, replicates = _asked(chosen, schemes, seeds, default=8 if claims else None)
     for name in names:
         find(name)
     chosen = chosen.replace(compare=Comparison(schemes=names, seeds=replicates))
+    keys = {} if claims is None else _claims_of(claims)
+    study = comparison(chosen, schemes=names, seeds=replicates, engine=engine, **keys)
     if write is not None:
-        write_whole(write, _as_study(chosen, names, replicates, engine))
-        say(f"wrote {write}: capsmodel study {write}")
+        _write_study(study, chosen.seed, write)
         return
     if plot is not None:
         check_figure_path(plot)
@@ -111,7 +115,7 @@ def compare(
     if out is not None:
         check_entries(out, made_of=FILES)
         check_writable(out)
-    compared = _run(chosen, names, replicates, engine, machines, out)
+    compared = _run(study, machines, out)
     try:
         if out is not None:
             _save(compared, chosen, out, flows_csv)
@@ -120,48 +124,56 @@ def compare(
     finally:  # a disk that is full by now takes the files, not the figures
         _print(compared, chosen, replicates, output)
     if out is not None and output.is_text:
-        say(f"wrote tables and figures to {out}, the flows of each run to {out / _RESULTS}")
+        say(f"wrote tables and figures to {out}, the flows of each run to {out / RESULTS}")
 
 
-def _as_study(chosen: Scenario, names: "Sequence[str]", seeds: int, engine: Engine) -> str:
-    """Return the study that runs the same: its only axis is the scheme."""
-    require(chosen.seed == 1, f"--seed {chosen.seed}: the seeds of a study are 1, 2, ...: leave it out with --write")
-    scenario = {key: one for key, one in chosen.to_dict().items() if key not in ("scheme", "compare")}
-    head = {"title": chosen.name, "seeds": seeds, "engine": engine, "axes": {"scheme": list(names)}}
-    return tomli_w.dumps({**head, "scenario": scenario})
+def _claims_of(file: Path) -> dict[str, Any]:
+    """Return the keys of a study file that say what is claimed."""
+    keys = tables_of(read_study(file))
+    found: dict[str, Any] = {key: keys[key] for key in ("panel", "table", "claim", "level") if key in keys}
+    require(bool({"panel", "table", "claim"} & set(found)), f"--claims {file}: it has no claim: write [[claim]]")
+    return found
 
 
-def _run(
-    chosen: Scenario, names: "Sequence[str]", seeds: int, engine: Engine, machines: Machines, out: Path | None
-) -> Compared:
-    return compare_schemes(
-        chosen,
-        schemes=names,
-        seeds=seeds,
-        engine=engine,
-        executor=machines.executor(),
-        folder=None if out is None else out / _ROWS,
-        results=None if out is None else out / _RESULTS,
-    )
+def _write_study(study: Study, seed: int, file: Path) -> None:
+    """Write the study, whose only axis is the scheme."""
+    require(seed == 1, f"--seed {seed}: the seeds of a study are 1, 2, ...: leave it out with --write")
+    write_whole(file, tomli_w.dumps(tables_of(study.design.source)))
+    say(f"wrote {file}: capsmodel study {file}")
 
 
-def _asked(scenario: Scenario, schemes: str | None, seeds: int | None) -> tuple[tuple[str, ...], int]:
+def _run(study: Study, machines: Machines, out: Path | None) -> Studied:
+    if out is not None:
+        return study.run(out, executor=machines.executor(), keep_results=True)
+    with tempfile.TemporaryDirectory() as forgotten:
+        found = study.run(forgotten, executor=machines.executor())
+        if study.claims:
+            found.verdicts()  # of rows that are forgotten then
+        return found
+
+
+def _asked(
+    scenario: Scenario, schemes: str | None, seeds: int | None, *, default: int | None
+) -> tuple[tuple[str, ...], int]:
     written = scenario.compare
     if schemes is None and written is None:
         raise ParameterError("--schemes is missing: name them, as in --schemes ecmp,rps,caps")
-    default = written or Comparison(schemes=())
-    names = default.schemes if schemes is None else tuple(part.strip() for part in schemes.split(","))
-    replicates = default.seeds if seeds is None else seeds
+    known = written or Comparison(schemes=())
+    names = known.schemes if schemes is None else tuple(part.strip() for part in schemes.split(","))
+    replicates = seeds if seeds is not None else default or known.seeds
     rule = f"a comparison takes 1 to {_MOST_SEEDS} runs of each scheme, best 5 or more"
     require(1 <= replicates <= _MOST_SEEDS, f"--seeds {replicates}, but {rule}")
     return named_schemes(names), replicates
 
 
-def _print(compared: Compared, scenario: Scenario, seeds: int, output: Output) -> None:
+def _print(compared: Studied, scenario: Scenario, seeds: int, output: Output) -> None:
     table = compared.table()
     caution(*compared.remarks())
     if not output.is_text:
-        print_table(records(table), output=output)
+        if compared.study.claims:
+            print_verdicts(compared, output)
+        else:
+            print_table(records(table), output=output)
         return
     over = f"mean ± 95% half-width over {seeds} seeds" if seeds > 1 else "one run of each scheme, so no interval"
     over += f" (of percentiles from {TAIL_SEEDS} seeds on)" if 1 < seeds < TAIL_SEEDS else ""
@@ -175,12 +187,15 @@ def _print(compared: Compared, scenario: Scenario, seeds: int, output: Output) -
         print_table(rows, columns=columns, title=title)
     paired = [metric for _, block, has_ratio in _BLOCKS if has_ratio for metric in block]
     missing = missing_ratios(table, ["scheme"], paired, seeds=seeds)
-    explain("", *missing, *_remarks(compared), *_skewness_lines(table), _totals_line(compared))
+    explain("", *missing, *_remarks(compared.runs), *_skewness_lines(table), totals_line(compared.runs))
+    if compared.study.claims:
+        say("")
+        print_verdicts(compared, output)
 
 
-def _remarks(compared: Compared) -> list[str]:
+def _remarks(runs: pd.DataFrame) -> list[str]:
     """Return what a reader may stumble over."""
-    means = compared.runs.groupby("scheme", sort=False)[["mean_fct_short_s", "p99_fct_short_s"]].mean()
+    means = runs.groupby("scheme", sort=False)[["mean_fct_short_s", "p99_fct_short_s"]].mean()
     above = [str(name) for name, row in means.iterrows() if row["mean_fct_short_s"] > row["p99_fct_short_s"]]
     return [mean_above_p99(name) for name in above]
 
@@ -195,22 +210,14 @@ def _skewness_lines(table: pd.DataFrame) -> list[str]:
     return [f"skewness of the samples: {least} to {most}; intervals of skewed ones miss the mean more often"]
 
 
-def _totals_line(compared: Compared) -> str:
-    runs = compared.runs
-    return (
-        f"{len(runs)} runs, {runs['traversals'].sum():.0f} link traversals, {runs['cpu_s'].sum():.1f} CPU s, "
-        f"{runs['unfinished_flows'].sum():.0f} flows unfinished"
-    )
-
-
-def _save(compared: Compared, scenario: Scenario, out: Path, flows_csv: Path | None) -> None:
+def _save(compared: Studied, scenario: Scenario, out: Path, flows_csv: Path | None) -> None:
     flows = {name: compared.flows(name) for name in compared.schemes}
     if can_draw():
         compared.plot(out / "compare.png")
         if any(table["finished"].any() for table in flows.values()):
             plot_cdf(flows, out / "fct_cdf.png")
     by_size = pd.concat([fct_by_size(table).assign(scheme=name) for name, table in flows.items()])
-    tables = {out / "runs.csv": compared.runs, out / "table.csv": compared.table(SHOWN_METRICS)}
+    tables = {out / "runs.csv": compared.runs, out / "table.csv": compared.table()}
     tables[out / "by_size.csv"] = by_size[["scheme", *by_size.columns.drop("scheme")]]
     if flows_csv is not None:
         every = pd.concat([table.assign(scheme=name) for name, table in flows.items()])
@@ -218,3 +225,5 @@ def _save(compared: Compared, scenario: Scenario, out: Path, flows_csv: Path | N
     for file, table in tables.items():
         write_whole(file, table.to_csv(index=False))
     write_whole(out / "scenario.toml", scenario.to_toml())
+    if compared.study.claims:
+        write_whole(out / "verdicts.csv", compared.verdicts().to_csv(index=False))

@@ -25,7 +25,7 @@ from capsmodel.cli.figures import write_figure
 from capsmodel.cli.shared.machines import ALL_CORES, MACHINES, Machines
 from capsmodel.cli.shared.options import Flag, MaybeCount, MaybeDuration, Texts, parse_shard, settings_of
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
-from capsmodel.cli.shared.run_output import metric_rows, missing_ratios, records, shown
+from capsmodel.cli.shared.run_output import metric_rows, missing_ratios, print_verdicts, records, shown, totals_line
 from capsmodel.cli.shared.scenario import profile_lines
 from capsmodel.cli.shared.table import Column
 from capsmodel.papers.claim_list import read_claims, title_and_notes
@@ -39,9 +39,6 @@ _STUDY, _PLOT, _SETTINGS = "study.toml", "study.png", "settings.png"
 FILES = frozenset({ROWS, RESULTS, _STUDY, "runs.csv", "table.csv", "verdicts.csv", _PLOT, _SETTINGS})
 _METRICS = "mean_fct_short_s,p99_fct_short_s,timeout_ratio_short,mean_fct_short_without_timeouts_s"
 _PER_HOUR = 1 / 3600
-_VERDICTS = [Column("id", "claim"), Column("word", "word"), Column("seeds", "seeds"), Column("point", "at")]
-_VERDICTS.append(Column("ours", "ours", ends=("low", "high")))
-_BEFORE = Column("before", "as filed")
 _LIST = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
 
 Metrics = Annotated[str, Parameter(group=OUTPUT)]
@@ -348,28 +345,15 @@ def _finish(
         save_figure(found.plot(metrics=PLOTTED), folder / _PLOT if plot is None else plot)
     caution(*found.remarks())
     if output.is_text:
-        explain(*profile_lines(found.filled))
+        explain(*profile_lines(found.filled.values()))
     if claimed:
-        _print_verdicts(found, output, before)
+        print_verdicts(found, output, before)
         if settings:
             _print_settings(found, folder, output)
     else:
         _print(found, metrics, output)
     if output.is_text:
         say(f"wrote tables and figure to {folder}")
-
-
-def _print_verdicts(found: Studied, output: Output, before: Mapping[str, str]) -> None:
-    rows, columns = records(found.verdicts()), list(_VERDICTS)
-    if before:
-        rows = [row | {"before": before.get(row["id"], "-")} for row in rows]
-        columns.insert(1, _BEFORE)
-    print_table(rows, columns=columns, title=found.study.name, output=output)
-    if not output.is_text:
-        return
-    words = [found.verdict(name).word for name, claim in found.study.claims.items() if claim.is_simulated]
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    explain("", f"{len(words)} claims: {counts}. {_totals_line(found.runs) if len(found.runs) else 'No run.'}")
 
 
 def _print_settings(found: Studied, folder: Path, output: Output) -> None:
@@ -406,11 +390,4 @@ def _print(found: Studied, metrics: Sequence[str], output: Output) -> None:
         say("")
         print_table(rows, columns=columns, title=shown(metric).label)
     missing = missing_ratios(table, several, metrics, seeds=seeds) if first else []
-    explain("", *missing, _totals_line(found.runs))
-
-
-def _totals_line(runs: Any) -> str:
-    totals = f"{len(runs)} runs, {runs['cpu_s'].sum():.1f} CPU s"
-    if "unfinished_flows" not in runs:  # not every measurement has it
-        return totals
-    return f"{totals}, {runs['unfinished_flows'].sum():.0f} flows unfinished"
+    explain("", *missing, totals_line(found.runs))

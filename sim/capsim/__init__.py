@@ -18,11 +18,11 @@ fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths
 traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`Incast`, :class:`Collective`,
                      :class:`Listed`; :func:`draw_flows` gives the :class:`FlowList` that they become
 to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds)
-studies              :func:`load_study` (TOML file), :class:`Study` and what its runs say, :class:`Studied`;
-                     :func:`with_settings` changes values of a scenario by name
+studies              :func:`load_study` (TOML file), :class:`Study` and what its runs, or those of :func:`compare`, say,
+                     :class:`Studied`; :func:`with_settings` changes values of a scenario by name
 schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name
-to read results      :class:`Result` (tables, completion times, files), :class:`Summary`, :class:`Compared`;
-                     :func:`plot_cdf`, :func:`plot_histograms` (PDF, SVG, PNG);
+to read results      :class:`Result` (tables, completion times, files), :class:`Summary`; :func:`plot_cdf`,
+                     :func:`plot_histograms` (PDF, SVG, PNG);
                      :class:`Trace` (packet by packet), :func:`write_pcap` (the same for Wireshark)
 a scheme of your own :class:`Scheme`, made of a :class:`Balancer`, a :class:`Queue`, a :class:`Nic` and the
                      :class:`Stack` of short and long flows: :class:`Transport`, :class:`Congestion`, :class:`Sharing`,

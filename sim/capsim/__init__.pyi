@@ -19,7 +19,7 @@ from capsim.roles.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE, 
 from capsim.run.simulation import simulate
 from capsim.scenario.scenario import Hosts, Probes, Scenario, load_scenario, presets
 from capsim.scenario.settings import with_settings
-from capsim.study.comparison import Compared, compare
+from capsim.study.comparison import compare
 from capsim.study.study import Studied, Study, load_study
 from capsmodel.checks import ParameterError
 
@@ -36,7 +36,6 @@ __all__ = [
     "Balancer",
     "Batch",
     "Collective",
-    "Compared",
     "Congestion",
     "ConservationError",
     "DrawnFault",

@@ -226,6 +226,48 @@ def _with_manifest_of(source: Path, table, target: Path) -> None:
     write_table(table, target, manifest=read_manifest(source), meanings=FLOWS)
 
 
+CLAIMS = """
+title = "not run"
+[axes]
+scheme = ["rps", "ecmp"]
+[scenario]
+base = "p64"
+[[claim]]
+id = "sprayed"
+metric = "reorder_ratio"
+subject = "rps"
+baseline = "ecmp"
+is = "higher"
+[[claim]]
+id = "all"
+metric = "flows"
+subject = "rps"
+is = "equal"
+printed = "20 flows"
+"""
+
+
+def test_compare_decides_the_claims_of_a_study_by_its_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The study that --write gives, with the claim in it, says the same of the same runs."""
+    (tmp_path / "claims.toml").write_text(CLAIMS)
+    asked = ["compare", *SMALL, "--engine", "reference", "--schemes", "ecmp,rps", "--jobs", "1"]
+    claims = ["--claims", str(tmp_path / "claims.toml"), "--seeds", "4"]
+    rows = json.loads(printed([*asked, *claims, "--out", str(tmp_path / "DIR"), "--json"], capsys))
+    assert [row["id"] for row in rows] == ["sprayed", "all"]
+    assert (rows[1]["seeds"], rows[1]["ours"]) == (4, 20.0)
+    assert "sprayed" in (tmp_path / "DIR/verdicts.csv").read_text()
+    forgotten = printed([*asked, *claims], capsys)
+    assert "2 claims: " in forgotten
+    assert "Short flows" in forgotten
+    assert re.search(r"8 runs, \d+ link traversals", forgotten), "a count is a whole number"
+    succeed(*asked, *claims, "--write", str(tmp_path / "study.toml"))
+    capsys.readouterr()
+    study = ["study", str(tmp_path / "study.toml"), "--jobs", "1", "--out", str(tmp_path / "other"), "--json"]
+    assert json.loads(printed(study, capsys)) == rows
+    (tmp_path / "claims.toml").write_text(CLAIMS.split("[[claim]]", maxsplit=1)[0])
+    assert "it has no claim: write [[claim]]" in refused([*asked, *claims], capsys)
+
+
 def test_rerun_compares_the_file_itself_whatever_its_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     succeed("simulate", *SMALL, "--out", str(tmp_path / "run"))
     flows, alone = tmp_path / "run" / "flows.parquet", tmp_path / "alone" / "mine.parquet"
@@ -249,7 +291,7 @@ def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixtur
     text = printed(["compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2", "--out", str(out)], capsys)
     assert "±" in text
     assert "ratio to" in text
-    assert {entry.name for entry in out.iterdir()} == FILES
+    assert {entry.name for entry in out.iterdir()} == FILES - {"verdicts.csv"}
     assert len(Result.load(out / "results" / "rps-seed2").flows) == 20
     with (out / "by_size.csv").open(encoding="utf-8") as file:
         assert sum(int(row["flows"]) for row in csv.DictReader(file)) == 80
@@ -386,7 +428,7 @@ def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     (row,) = part_files(out / "runs")
     written_ns = row.stat().st_mtime_ns
     succeed(*command, str(out))
-    assert {entry.name for entry in out.iterdir()} == FILES
+    assert {entry.name for entry in out.iterdir()} == FILES - {"verdicts.csv"}
     succeed("compare", *SMALL, "--schemes", "rps,ecmp", "--seeds", "1", "--out", str(out))
     assert (len(part_files(out / "runs")), row.stat().st_mtime_ns) == (4, written_ns)
     succeed(*command, str(out))
@@ -401,7 +443,7 @@ def test_a_killed_worker_of_a_comparison_is_one_line(
     def killed(*_: object, **__: object) -> None:
         raise ChildProcessError("a worker process was killed: run again")
 
-    monkeypatch.setattr("capsmodel.cli.compare.compare_schemes", killed)
+    monkeypatch.setattr("capsim.study.study.Study.run", killed)
     assert "worker process was killed" in refused(["compare", *SMALL, "--schemes", "ecmp,rps", "--jobs", "2"], capsys)
 
 

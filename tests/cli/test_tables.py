@@ -11,7 +11,7 @@ from cli.commands import printed
 from rich.cells import cell_len
 from rich.console import Console
 
-from capsim import Compared
+from capsim.study.scheme_runs import metric_table
 from capsmodel.cli import main
 from capsmodel.cli.compare import _remarks
 from capsmodel.cli.shared.run_output import missing_ratios
@@ -144,7 +144,7 @@ def test_what_a_ratio_lacks_is_said_below_the_table():
     runs["mean_fct_long_s"] = [1.0, 2.0, math.nan, 1.0, 2.0, 3.0]
     runs["mean_fct_short_s"] = 1.0
     metrics = ["timeouts", "mean_fct_long_s", "mean_fct_short_s"]
-    table = Compared(runs, ("a", "b")).table(metrics)
+    table = metric_table(runs, [{"scheme": name} for name in "ab"], metrics, first_scheme="a")
     assert missing_ratios(table, ["scheme"], metrics, seeds=3) == [
         "timeouts: no ratio where a run has 0, which has no logarithm: a (1 of 3); b (1 of 3)",
         "mean FCT, long: a ratio over fewer seeds where some have no such flows: a (2 of 3); b (2 of 3)",
@@ -162,5 +162,5 @@ def test_a_mean_above_the_99th_percentile_is_explained():
     runs = pd.DataFrame(
         {"scheme": ["a", "b"], "seed": 1, "mean_fct_short_s": [3.7, 1.0], "p99_fct_short_s": [0.2, 2.0]}
     )
-    (remark,) = _remarks(Compared(runs, ("a", "b")))
+    (remark,) = _remarks(runs)
     assert remark.startswith("a: the mean is above the 99th percentile")

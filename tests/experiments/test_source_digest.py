@@ -13,10 +13,10 @@ import capsmodel
 
 MEASURE = "def measure(*, number):\n    return {'double': 2 * number}\n"
 DIGEST = """
-from capsim.study.scheme_runs import run_tasks
+from capsim.study.scheme_runs import run_task
 from capsmodel.code_identity import source_digest
 from measure import measure
-print(source_digest(measure), source_digest(run_tasks))
+print(source_digest(measure), source_digest(run_task))
 """
 
 

@@ -1,14 +1,18 @@
 """Tables of runs, for the commands that simulate."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from capsim.study.metrics import known_metric
+from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import size_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from capsim import Studied
 
 
 Row = dict[str, Any]
@@ -149,3 +153,38 @@ def _points(rows: "pd.DataFrame", axes: Sequence[str], count: str, seeds: int) -
     ]
     more = len(names) - _NAMED_POINTS
     return "; ".join(names[:_NAMED_POINTS]) + (f"; {more} more" if more > 0 else "")
+
+
+_VERDICTS = (
+    Column("id", "claim"),
+    Column("word", "word"),
+    Column("seeds", "seeds"),
+    Column("point", "at"),
+    Column("ours", "ours", ends=("low", "high")),
+)
+_AS_FILED = Column("before", "as filed")
+
+
+def print_verdicts(found: "Studied", output: Output, before: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Print the word on each claim with our value at each point, and the word as filed where one is known."""
+    rows, columns = records(found.verdicts()), list(_VERDICTS)
+    if before:
+        rows = [row | {"before": before.get(row["id"], "-")} for row in rows]
+        columns.insert(1, _AS_FILED)
+    print_table(rows, columns=columns, title=found.study.name, output=output)
+    if not output.is_text:
+        return
+    words = [found.verdict(name).word for name, claim in found.study.claims.items() if claim.is_simulated]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    explain("", f"{len(words)} claims: {counts}. {totals_line(found.runs) if len(found.runs) else 'No run.'}")
+
+
+def totals_line(runs: "pd.DataFrame") -> str:
+    """Return how many runs there are, and what they took in all."""
+    totals = [f"{len(runs)} runs"]
+    if "traversals" in runs:  # not every measurement has it
+        totals.append(f"{runs['traversals'].sum():.0f} link traversals")
+    totals.append(f"{runs['cpu_s'].sum():.1f} CPU s")
+    if "unfinished_flows" in runs:
+        totals.append(f"{runs['unfinished_flows'].sum():.0f} flows unfinished")
+    return ", ".join(totals)

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from capsim import Compared, Scenario, compare, load_scenario
+from capsim import Scenario, Studied, compare, load_scenario
 from capsmodel.cli.shared.table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.experiments.number_texts import with_interval
@@ -39,7 +39,7 @@ def _setting(quick: bool) -> tuple[Scenario, int, str]:
     return shorter.replace(fabric=fabric), 2, f"{PRESET} --fabric leaf-spine:2x2x2 --flows {flows}"
 
 
-def _rows(compared: Compared) -> list[dict[str, Any]]:
+def _rows(compared: Studied) -> list[dict[str, Any]]:
     records = compared.table(tuple(figure for *_, figure in _SHOWN)).to_dict("records")
     found = {(record["scheme"], record["metric"]): record for record in records}
     rows = []
@@ -52,7 +52,7 @@ def _rows(compared: Compared) -> list[dict[str, Any]]:
     return rows
 
 
-def _finding(compared: Compared) -> str:
+def _finding(compared: Studied) -> str:
     """Return which scheme is best and how CAPS compares, with the paired interval of its ratio to ECMP."""
     table = compared.table(("mean_fct_short_s",))
     best = table.sort_values("mean")["scheme"].iloc[0]

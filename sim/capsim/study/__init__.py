@@ -3,20 +3,42 @@
 =============== ==================================================================================
 Module          Holds
 =============== ==================================================================================
-`study`         a study that is run: its rows, verdicts, table and picture
 `file`          the keys of its file
 `template`      arithmetic in braces
 `points`        what is run at each point, in every setting, and the ids of the runs
 `claims`        what claims compare
-`metrics`       the numbers that describe a run: name, unit, function of the result
 `measures`      measurements by name, and the tasks that runs are
 `scheme_runs`   the measurement of any study, tables of its metrics
+`metrics`       the numbers that describe a run: name, unit, function of the result
 `samples`       from rows to one value a seed for each point of a claim
 `relations`     what an interval must be for a claim of each kind
 `decide`        from samples to a word, at levels that keep its error small
 `looks`         when a claim is looked at, in one setting or carried over from a smaller fabric
 `campaign`      which runs come next, and where all claims stand
+`study`         a study that is run: its rows, flows, verdicts, tables and pictures
 `comparison`    several schemes on the same flows: a study with one axis
 `plot`          panels with intervals and what is printed
 =============== ==================================================================================
+
+From a file to the word on a claim:
+
+========================================= ========================================================================
+Function                                  Gives
+========================================= ========================================================================
+`file.read_study`                         the keys as structs, with those of the studies that it extends
+`claims.Design`, `Design.comparisons`     which points the claim compares, and with which weights
+`points.Runs.described`, `Runs.arguments` the scenario of a point in a setting: templates filled, parameters set
+`points.Runs.tasks`                       a task for each point and seed (`scheme_runs.run_task`); equal runs, one id
+`study.Study.run_in`                      rows in a folder: fixed numbers of seeds, then what claims wait for
+`campaign.advance`, `Campaign.next_looks` the runs of the next looks at open claims, until none is left
+`samples.Statement.samples`               a value for each seed at each point: differences, or logarithms of ratios
+`relations.Relation.of_ratio`, `of_value` what its interval must be, `relations.Says`
+`decide.decide`                           the word by these samples, :class:`decide.Decision`
+`looks.judged`                            the decision at the last look that is there, :class:`looks.Judged`
+`campaign.Campaign.verdict`               the word in the setting of the text, by a second family of seeds if it
+                                          fails and by other settings: :class:`campaign.Verdict`
+========================================= ========================================================================
+
+The words are those of :mod:`capsmodel.experiments.words`; the ledger of the papers
+(:mod:`capsmodel.papers.ledger`) records the verdicts of the studies that come with the package.
 """

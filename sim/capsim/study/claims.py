@@ -6,20 +6,22 @@ a sum of logarithms (of values, where a metric can be 0, a size is printed in a 
 weights of its terms.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import msgspec
 
+from capsim.base.bounds import shortened
 from capsim.run.estimate import expected_cpu_s
 from capsim.study.file import Claim, Table, Term, check_known, claims_of
 from capsim.study.metrics import METRICS
 from capsim.study.points import Label, Point, Runs, Scale, point_name
 from capsim.study.template import filled
-from capsmodel.checks import require
+from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.statistics.robustness import TEXT
 
 __all__ = ["UNKNOWN_COST_S", "Comparison", "Design"]
@@ -106,6 +108,31 @@ class Design(Runs):
             If a study with claims cannot be looked at with so many.
         """
         return replace(self, source=self.source.with_seeds(seeds))
+
+    def check_values(self, points: Sequence[Point]) -> None:
+        """Refuse two values of an axis that give the same run at every point: the points would be one under two names.
+
+        A parameter that only some schemes have makes no difference to the others, so the schemes are tried in turn.
+        """
+        there = set(points)
+        for name, axis in self.axes.items():
+            alike = list(combinations(axis.values, 2))
+            compared: set[tuple[Any, Any]] = set()
+            for rest in _schemes_in_turn(points, name) if alike else ():
+                at = {
+                    value: tuple((key, value if key == name else one) for key, one in rest)
+                    for pair in alike
+                    for value in pair
+                }
+                runs = {value: self.arguments(point) for value, point in at.items() if point in there}
+                both = [pair for pair in alike if pair[0] in runs and pair[1] in runs]
+                compared.update(both)
+                alike = [pair for pair in alike if pair not in both or runs[pair[0]] == runs[pair[1]]]
+                if not alike:
+                    break
+            for one, other in (pair for pair in alike if pair in compared):
+                told = f"{self.name}.toml: axes.{name}: {shortened(one)} and {shortened(other)} give the same runs"
+                raise ParameterError(f"{told}: leave one out")
 
     def metric(self, claim_id: str, setting: str = TEXT) -> str:
         """Return the metric that a claim compares in a setting."""
@@ -256,6 +283,18 @@ class Design(Runs):
         if subject.values:
             yield "", subject.name() + (f" against {baseline.name()}" if baseline else "")
         yield from ((name, one) for name, one in point if name in several)
+
+
+def _schemes_in_turn(points: Iterable[Point], axis: str) -> list[Point]:
+    """Return a point for each choice of all values but those of an axis; one of each scheme first, then another."""
+    rests = {tuple(pair for pair in point if pair[0] != axis): point for point in points}
+    seen: Counter[Any] = Counter()
+    turns = []
+    for point in rests.values():
+        scheme = "" if axis == "scheme" else dict(point).get("scheme")
+        turns.append(seen[scheme])
+        seen[scheme] += 1
+    return [point for _, point in sorted(zip(turns, rests.values(), strict=True), key=lambda one: one[0])]
 
 
 def _several(terms: Term | tuple[Term, ...]) -> list[Term]:

@@ -105,7 +105,7 @@ def draw_side_by_side(table: pd.DataFrame, schemes: Sequence[str], metrics: Sequ
         axes.set_xlim(left=0 if (rows["mean"].fillna(0) >= 0).all() else None)
         axes.locator_params(axis="x", nbins=5, prune="upper")  # labels of neighbours do not touch
         axes.grid(axis="x", alpha=0.3)
-    panels[0].set_yticks(range(len(schemes)), list(schemes))
+    panels[0].set_yticks(range(len(schemes)), list(_own_names(schemes).values()))
     panels[0].invert_yaxis()
     return figure
 
@@ -230,9 +230,9 @@ def _axis_over(points: Sequence[Point], studied: Drawn) -> str:
 
 
 def _own_names(schemes: Iterable[Label]) -> dict[Label, str]:
-    """Return the names of schemes that stand in files, but of those that have one name."""
+    """Return how schemes are called: one of a file by its own name, unless another has that too."""
     own = {one: find(one).name if isinstance(one, str) and is_reference(one) else str(one) for one in schemes}
-    return {one: name for one, name in own.items() if [*own.values()].count(name) == 1}
+    return {one: name if [*own.values()].count(name) == 1 else str(one) for one, name in own.items()}
 
 
 def _curves(points: Sequence[Point], x: str, shown: Mapping[Label, str]) -> dict[str, list[Point]]:

@@ -20,116 +20,33 @@ from typing import Any, Literal
 import msgspec
 
 from capsim.base.bounds import shortened
-from capsim.base.structs import converted, did_you_mean
-from capsim.protocols.registry import NICS, named_schemes
+from capsim.base.structs import did_you_mean
+from capsim.protocols.registry import NICS
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
-from capsim.roles.scheme_files import file_of, in_folder, is_reference
+from capsim.roles.components import Scheme
+from capsim.roles.scheme_files import file_of, is_reference
 from capsim.scenario.profile import Filled
 from capsim.scenario.profile import filled as filled_in
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
 from capsim.scenario.settings import Described, is_parameter, with_settings
-from capsim.study.file import Label, Selection, Source, Unstated, check_known, read_study
+from capsim.study.file import Label, Selection, Source, check_known, read_study
 from capsim.study.measures import TaskList, measure
 from capsim.study.scheme_runs import RunPoint, described_scheme, run_task
-from capsim.study.template import filled, is_template, names_in
+from capsim.study.template import SCHEME_NAME, Axis, Point, axes_of, filled, flat, is_template, names_in, point_name
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
-from capsmodel.experiments.statistics.robustness import TEXT, combination_name, value_text
+from capsmodel.experiments.statistics.robustness import TEXT, combination_name
 from capsmodel.experiments.task import Task
 from capsmodel.units import parser_of
 
 __all__ = ["Axis", "Label", "Point", "Runs", "Scale", "flat", "point_name"]
 
-Point = tuple[tuple[str, Label], ...]
-"""The value of each axis; ``study`` is the last one of a run that belongs to another study."""
 Scale = Literal["paper", "reduced", "quick"]
 
 MOST_RUNS = 100_000
 """Of one study, whatever its seeds."""
-_SCHEME = "scheme.name"
-"""What a scheme is in the simulator; ``scheme`` is what the study calls it."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """An axis, or a setting that is left open.
-
-    Attributes
-    ----------
-    name : str
-        As the study calls it.
-    values : mapping
-        What each of its values sets: names and settings, by what the value is called.
-    said : Unstated, optional
-        What the file says about a setting that is left open.
-    """
-
-    name: str
-    values: Mapping[Label, Mapping[str, Any]]
-    said: Unstated | None = None
-
-    @property
-    def is_labelled(self) -> bool:
-        """Whether its values are names for what they set."""
-        return any(patch != {self.name: label} for label, patch in self.values.items())
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Names and settings that some value of it sets."""
-        return frozenset(name for patch in self.values.values() for name in patch)
-
-    @property
-    def alone(self) -> bool:
-        """Whether its alternatives are tried alone only."""
-        return self.said is not None and self.said.alone
-
-    @property
-    def first(self) -> Label:
-        """Return the value that follows the text."""
-        found: Label = next(iter(self.values))
-        return found
-
-    def value(self, asked: object, where: str) -> Label:
-        """Return a value of the axis.
-
-        Raises
-        ------
-        ParameterError
-            If it has no such value.
-        """
-        for known in self.values:
-            if known == asked and isinstance(known, bool) == isinstance(asked, bool):
-                return known
-        raise ParameterError(
-            f"{where}: {self.name} has no value {shortened(asked)}: {did_you_mean(asked, self.values)}"
-        )
-
-
-def point_name(values: Iterable[tuple[str, Label]]) -> str:
-    """Return the values of axes in words; numbers with the name of their axis.
-
-    Examples
-    --------
-    >>> point_name([("scheme", "caps"), ("traffic.load", 0.6)])
-    'caps, traffic.load 0.6'
-    """
-    return ", ".join(value if isinstance(value, str) else f"{axis} {value_text(value)}" for axis, value in values)
-
-
-def flat(tables: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Return nested tables as dotted names.
-
-    Examples
-    --------
-    >>> flat({"fabric": {"leaves": 4}, "end_s": 1.0})
-    {'fabric.leaves': 4, 'end_s': 1.0}
-    """
-    found: dict[str, Any] = {}
-    for key, value in tables.items():
-        found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
-    return found
 
 
 @dataclass(frozen=True)
@@ -149,6 +66,12 @@ class Runs:
     loads_files : bool
         Whether Python files that schemes are named after are run, to know their parameters; nothing can be run
         without.
+    has_templates : bool
+        Whether texts of the scenario are templates.
+    schemes : mapping
+        Schemes that are given as objects, by the name that stands for each.
+    first_seed : int
+        The runs of a point have this seed and the following ones; 1 where there are claims.
     """
 
     source: Source
@@ -156,16 +79,23 @@ class Runs:
     text_only: bool = False
     at_scale: Scale = "paper"
     loads_files: bool = True
+    has_templates: bool = True
+    schemes: Mapping[str, Scheme] = field(default_factory=dict)
+    first_seed: int = 1
 
     @property
     def name(self) -> str:
         """Return that of the file."""
         return self.source.name
 
+    def seeds(self, count: int) -> range:
+        """Return the seeds of so many runs of a point."""
+        return range(self.first_seed, self.first_seed + count)
+
     @cached_property
     def axes(self) -> Mapping[str, Axis]:
         """Return the axes by name."""
-        found = _axes(self.source.file.axes, self.source.folder, self._at("axes"))
+        found = axes_of(self.source.file.axes, self.source.folder, self._at("axes"))
         for name, axis in found.items():
             at = self._at("axes.seed" if name == "seed" else f"axes.{name}: seed")
             require("seed" not in axis.names, f"{at}: say how many seeds, as in seeds = 5")
@@ -174,7 +104,7 @@ class Runs:
     @cached_property
     def _pool(self) -> Mapping[str, Axis]:
         """Return all that is left open, whether this study tries it or not."""
-        return _axes(self.source.file.unstated, self.source.folder, self._at("unstated"))
+        return axes_of(self.source.file.unstated, self.source.folder, self._at("unstated"))
 
     @cached_property
     def unstated(self) -> Mapping[str, Axis]:
@@ -319,7 +249,13 @@ class Runs:
         found = self._asked(known)
         if not found.scenario.profile or self._is_unloaded(found.scenario.scheme):
             return found
-        return Described.of(filled_in(found.scenario, find(found.scenario.scheme)).scenario)
+        return Described.of(filled_in(found.scenario, self._find(found.scenario.scheme)).scenario)
+
+    def _find(self, scheme: str) -> Scheme:
+        return self.schemes[scheme] if scheme in self.schemes else find(scheme)
+
+    def _parameters_of(self, scheme: str) -> frozenset[str]:
+        return _all_of(self.schemes[scheme]) if scheme in self.schemes else _parameters_of(scheme)
 
     def _asked(self, known: "_Known") -> Described:
         try:
@@ -328,7 +264,7 @@ class Runs:
             first = {**self._params(known), **known.settings}
             asked = {name: one for name, one in first.items() if name not in known.last} | known.last
             fits_all = self._is_unloaded(scheme)
-            known_to_it = frozenset() if fits_all else _parameters_of(scheme)
+            known_to_it = frozenset() if fits_all else self._parameters_of(scheme)
             fitting = {
                 name: one
                 for name, one in asked.items()
@@ -422,19 +358,28 @@ class Runs:
         of_claims = [(one.metric, one.times) for one in claims] + [one.columns for one in file.table]
         settings = [values for name, values in set_to.items() if self._is_setting(name)]
         found: set[str] = set()
-        left = {name for text in _texts([self._template, file.measure, of_claims, settings]) for name in names_in(text)}
+        roots = [self._template if self.has_templates else {}, file.measure, of_claims, settings]
+        left = {name for text in _texts(roots) for name in names_in(text)}
         while left:
             found |= left
             left = {name for one in left for text in _texts(set_to.get(one)) for name in names_in(text)} - found
         return frozenset(found)
 
-    def filled(self, points: Iterable[Point]) -> list[Filled]:
-        """Return what each scheme of some points runs at the first of them; nothing of other studies."""
+    def filled(self, points: Iterable[Point]) -> dict[str, Filled]:
+        """Return what each scheme of some points runs at the first of them, with the first seed, by scheme.
+
+        Nothing of studies that simulate no scenario, or of other studies.
+        """
         if not self.source.file.scenario:
-            return []
-        first = {dict(point).get("scheme"): point for point in reversed([*points]) if point[-1:][0][0] != "study"}
-        asked = [self._asked(self._known(point, TEXT, "paper")).scenario for point in reversed(first.values())]
-        return [filled_in(one, find(one.scheme)) for one in asked]
+            return {}
+        first: dict[str, Point] = {}
+        for point in points:
+            if point[-1:][0][0] != "study":
+                first.setdefault(str(dict(point).get("scheme", "")), point)
+        asked = {name: self._asked(self._known(point, TEXT, "paper")).scenario for name, point in first.items()}
+        return {
+            name: filled_in(one.replace(seed=self.first_seed), self._find(one.scheme)) for name, one in asked.items()
+        }
 
     def _is_unloaded(self, scheme: str) -> bool:
         """Return whether a scheme is in a file that is not run."""
@@ -446,7 +391,7 @@ class Runs:
         schemes = {self.scheme(point, setting) for point in by_label.values() for setting in self.settings}
         if any(map(self._is_unloaded, schemes)):
             return None
-        return sorted({name for scheme in schemes for name in _parameters_of(scheme)})
+        return sorted({name for scheme in schemes for name in self._parameters_of(scheme)})
 
     @cached_property
     def _template(self) -> Mapping[str, Any]:
@@ -483,12 +428,14 @@ class Runs:
 
     @cached_property
     def _names_of_tables(self) -> frozenset[str]:
-        return frozenset(name for text in _texts(self._tables) for name in names_in(text))
+        texts = _texts(self._tables) if self.has_templates else ()
+        return frozenset(name for text in texts for name in names_in(text))
 
     def _read(self, known: "_Known") -> Scenario:
         folder, where = self.source.folder, self._at("scenario")
         base = filled(self._tables.get("base"), known, where=f"{where}.base")
-        made = filled({name: one for name, one in self._tables.items() if name != "base"}, known, where=where)
+        made = {name: one for name, one in self._tables.items() if name != "base"}
+        made = filled(made, known, where=where) if self.has_templates else made
         if base is None:
             return from_dict(made, folder=folder)
         built = _loaded(beside(str(base), folder))
@@ -507,7 +454,7 @@ class Runs:
     ) -> TaskList[Point]:
         """Return a task for each point and seed, made when it is asked for; equal runs are equal tasks.
 
-        With `results`, each run saves its result there (:func:`capsim.study.scheme_runs.run_tasks`).
+        With `results`, each run saves its result there (:func:`capsim.study.scheme_runs.run_task`).
         """
         named = str(self.source.file.measure.get("name", ""))
         schemes: dict[str, dict[str, Any]] = {}  # a scheme is described once for all points of this list
@@ -518,7 +465,8 @@ class Runs:
                 return Task(measure(named), **arguments)
             described = self.described(point, setting, scale)
             scenario = described.scenario
-            found = RunPoint(dict(point), scenario, find(scenario.scheme), file_of(scenario.scheme))
+            file = "" if scenario.scheme in self.schemes else file_of(scenario.scheme)
+            found = RunPoint(dict(point), scenario, self._find(scenario.scheme), file)
             stacks = [entry.stack for entry in scenario.traffic if entry.stack is not None]
             key = canonical_json([scenario.scheme, scenario.nic, scenario.params, stacks])
             if stacks or key not in schemes:
@@ -572,7 +520,12 @@ def _texts(value: Any) -> Iterator[str]:
 
 @cache
 def _parameters_of(scheme: str) -> frozenset[str]:
-    return frozenset(one.setting for nic in NICS.values() for one in parameters(find(scheme).with_nic(nic)))
+    return _all_of(find(scheme))
+
+
+def _all_of(scheme: Scheme) -> frozenset[str]:
+    """Return the parameters of a scheme by the names that set them, with those of any NIC."""
+    return frozenset(one.setting for nic in NICS.values() for one in parameters(scheme.with_nic(nic)))
 
 
 @cache
@@ -584,52 +537,6 @@ def beside(name: str, folder: Path) -> str:
     """Return the file `name` in `folder` if there is one, else the name as it is."""
     file = folder / name
     return str(file) if file.is_file() else name
-
-
-def _axes(tables: Mapping[str, Any], folder: Path, where: str) -> dict[str, Axis]:
-    """Return the axes that a table has, by name; ``traffic.load = [...]`` is a table in a table for TOML."""
-    found: dict[str, Axis] = {}
-    for name, value in tables.items():
-        if isinstance(value, Mapping) and value and "values" not in value and all(map(_is_axis, value.values())):
-            found |= _axes({f"{name}.{key}": one for key, one in value.items()}, folder, where)
-        else:
-            found[name] = _axis(name, value, folder, f"{where}.{name}")
-    return found
-
-
-def _is_axis(value: Any) -> bool:
-    return isinstance(value, list) or (isinstance(value, Mapping) and "values" in value)
-
-
-def _axis(name: str, value: Any, folder: Path, where: str) -> Axis:
-    said = converted(value, Unstated, where=where) if isinstance(value, Mapping) and "values" in value else None
-    values = said.values if said else value
-    told = f"{where}: give a list of values, as in [0.2, 0.4], or a table of what each value sets"
-    require(isinstance(values, list | tuple | Mapping) and len(values) > 0, told)
-    if isinstance(values, Mapping):
-        patches: dict[Label, Mapping[str, Any]] = {
-            one: _patch(name, one, patch, folder, where) for one, patch in values.items()
-        }
-    else:
-        require(all(isinstance(one, Label) for one in values), told)
-        if name == "scheme":
-            values = named_schemes([in_folder(str(one), folder) for one in values])
-        patches = {one: {name: one} for one in values}
-        require(len({str(one) for one in values}) == len(values), f"{where} holds a value twice")
-    return Axis(name, patches, said)
-
-
-def _patch(axis: str, label: str, patch: Any, folder: Path, where: str) -> dict[str, Any]:
-    """Return what a value of an axis sets: its own name, and what its table has."""
-    if axis == "scheme":
-        named = patch if isinstance(patch, Mapping) else {"scheme": patch}
-        scheme = named.get("scheme")
-        require(isinstance(scheme, str), f'{where}.{label}: name the scheme, as in {label} = "ecmp"')
-        rest = {key: one for key, one in named.items() if key != "scheme"}
-        return {"scheme": label, _SCHEME: in_folder(str(scheme), folder), **flat(rest)}
-    told = f"{where}.{label}: give its value, or a table of what it sets, as in {{ flows = 100 }}"
-    require(isinstance(patch, Label | Mapping), told)
-    return {axis: label, **flat(patch)} if isinstance(patch, Mapping) else {axis: patch}
 
 
 @cache
@@ -665,7 +572,7 @@ class _Known:
         self._raw, self._let, self._where = raw, {name: one for name, one in let.items() if name not in raw}, where
         self._found: dict[str, Any] = {}
         self._asked: set[str] = set()
-        self.settings = {name: self(name) for name in raw if name in fields or ("." in name and name != _SCHEME)}
+        self.settings = {name: self(name) for name in raw if name in fields or ("." in name and name != SCHEME_NAME)}
         for name in (*raw, *self._let) if smaller else ():
             self(name)
         new = {name: filled(one, self, where=f"{where}{name}") for name, one in smaller.items() if one is not False}
@@ -675,7 +582,7 @@ class _Known:
     @property
     def scheme(self) -> str:
         """Return what the scheme is in the simulator; empty if the study has no such axis."""
-        name = _SCHEME if self.has(_SCHEME) else "scheme"
+        name = SCHEME_NAME if self.has(SCHEME_NAME) else "scheme"
         return str(self(name)) if self.has(name) else ""
 
     def has(self, name: str) -> bool:

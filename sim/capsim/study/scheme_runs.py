@@ -85,34 +85,6 @@ class RunPoint:
     file: str = ""
 
 
-def run_tasks(
-    points: Sequence[RunPoint], *, seeds: int, engine: str = "compiled", results: str | Path | None = None
-) -> list[Task]:
-    """Return a task for each point and seed, points of a seed side by side.
-
-    Parameters
-    ----------
-    points : sequence of RunPoint
-        The settings.
-    seeds : int
-        Replicates; they use the seeds ``scenario.seed``, ``scenario.seed + 1``, ...
-    engine : str
-        ``compiled`` or ``reference``.
-    results : path, optional
-        Folder where the whole result of each run is saved (:meth:`capsim.results.result.Result.save`), under
-        :func:`result_name`. It is no part of the task's id.
-
-    Raises
-    ------
-    ParameterError
-        If two results would be saved under one name.
-    """
-    check_names([point.values for point in points], results)
-    first = [run_task(point, engine=engine, results=results) for point in points]
-    seed = [point.scenario.seed for point in points]
-    return [task.with_seed(seed[i] + replicate) for replicate in range(seeds) for i, task in enumerate(first)]
-
-
 def run_task(
     point: RunPoint,
     *,
@@ -121,10 +93,20 @@ def run_task(
     scheme: Mapping[str, Any] | None = None,
     tables: Mapping[str, Any] | None = None,
 ) -> Task:
-    """Return the task of a point with its first seed; parameters as of :func:`run_tasks`.
+    """Return the task of a point with its first seed.
 
-    What the id knows of the scheme is `scheme`, :func:`described_scheme` of the point when left out, and of the
-    scenario `tables`, its ``to_dict()``.
+    Parameters
+    ----------
+    point : RunPoint
+        The setting.
+    engine : str
+        ``compiled`` or ``reference``.
+    results : path, optional
+        Folder where the whole result of each run is saved (:meth:`capsim.results.result.Result.save`), under
+        :func:`result_name`. It is no part of the task's id.
+    scheme, tables : mapping, optional
+        What the id knows of the scheme, :func:`described_scheme` of the point when left out, and of the scenario, its
+        ``to_dict()``.
     """
     folder = None if results is None else Path(os.path.realpath(results))
     if is_reference(point.scenario.scheme):
@@ -216,11 +198,6 @@ def save_lacking(
         require(len(left) < len(lacking), text)
         lacking = left
     return count
-
-
-def run_name(task: Task) -> str:
-    """Return scheme and seed of a run, for people."""
-    return f"{task.payload['scheme']['name']}, seed {task.payload['seed']}"
 
 
 def _measured(point: RunPoint, results: Path | None) -> Callable[..., dict[str, Any]]:

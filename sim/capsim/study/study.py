@@ -16,18 +16,20 @@ axes: scheme (ecmp, rps), load (0.2, 0.6)
 
 import math
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from capsim.base.bounds import shortened
+from capsim.results.fct import Kind, counted_flows, fct_percentile_s
 from capsim.results.load_record import load_remarks
+from capsim.results.plots import plot_cdf
+from capsim.results.result import Result
 from capsim.scenario.profile import Filled, setting_remarks
 from capsim.scenario.scenario import Scenario
 from capsim.study.campaign import Campaign, Group, Verdict, advance
@@ -36,7 +38,7 @@ from capsim.study.decide import ABOUT
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.looks import numbers_of
 from capsim.study.metrics import METRICS, known_metric
-from capsim.study.plot import PLOTTED, Drawn, draw, metric_latex
+from capsim.study.plot import PLOTTED, Drawn, draw, draw_side_by_side, metric_latex
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.samples import Statement
 from capsim.study.scheme_runs import (
@@ -49,6 +51,7 @@ from capsim.study.scheme_runs import (
     save_lacking,
 )
 from capsmodel.checks import ParameterError, choice, require
+from capsmodel.experiments.number_texts import with_error
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import (
@@ -71,6 +74,7 @@ __all__ = ["Studied", "Study", "load_study"]
 ROWS, RESULTS = "runs", "results"
 """Folders of a study: rows of runs, and whole results where they are kept."""
 MOST_RUNS = 100_000
+_MOST_SHOWN = 8  # points
 
 
 class Study:
@@ -122,34 +126,12 @@ class Study:
             design.arguments(point)
         for setting in design.settings:
             design.arguments(points[0], setting)
+        rule = "claims are about the seeds 1, 2, ...: leave the seed of the scenario out"
+        require(design.first_seed == 1 or not self._simulated, f"{design.name}: seed = {design.first_seed}, but {rule}")
         design.check_parameters(points)
-        design.check_names()
-        self._check_values(points)
-
-    def _check_values(self, points: Sequence[Point]) -> None:
-        """Refuse two values of an axis that give the same run at every point: the points would be one under two names.
-
-        A parameter that only some schemes have makes no difference to the others, so the schemes are tried in turn.
-        """
-        design, there = self._design, set(points)
-        for name, axis in design.axes.items():
-            alike = list(combinations(axis.values, 2))
-            compared: set[tuple[Any, Any]] = set()
-            for rest in _schemes_in_turn(points, name) if alike else ():
-                at = {
-                    value: tuple((key, value if key == name else one) for key, one in rest)
-                    for pair in alike
-                    for value in pair
-                }
-                runs = {value: design.arguments(point) for value, point in at.items() if point in there}
-                both = [pair for pair in alike if pair[0] in runs and pair[1] in runs]
-                compared.update(both)
-                alike = [pair for pair in alike if pair not in both or runs[pair[0]] == runs[pair[1]]]
-                if not alike:
-                    break
-            for one, other in (pair for pair in alike if pair in compared):
-                told = f"{design.name}.toml: axes.{name}: {shortened(one)} and {shortened(other)} give the same runs"
-                raise ParameterError(f"{told}: leave one out")
+        if design.source.file.scenario or design.source.file.measure:  # else what is missing is named at the first run
+            design.check_names()
+            design.check_values(points)
 
     @property
     def design(self) -> Design:
@@ -191,15 +173,15 @@ class Study:
         """Return the runs with a fixed number of seeds: of panels without a claim, or of all points without claims."""
         points = self._fixed_points
         check_names([dict(point) for point in points], results)
-        seeds = numbers_of(self._design.source.file.seeds)[0]
-        listed = self._design.tasks(points, range(1, seeds + 1), results=results)
-        return list(
-            {listed[point, seed].id: listed[point, seed] for seed in range(1, seeds + 1) for point in points}.values()
-        )
+        seeds = self._design.seeds(numbers_of(self._design.source.file.seeds)[0])
+        listed = self._design.tasks(points, seeds, results=results)
+        return list({listed[point, seed].id: listed[point, seed] for seed in seeds for point in points}.values())
 
     @cached_property
     def _fixed_points(self) -> list[Point]:
-        compared = set(self._design.points(claims=self._simulated)) if self._simulated else set()
+        """Return the points whose runs do not wait for a word: all where the number of seeds is one."""
+        adds_seeds = self._simulated and not isinstance(self._design.source.file.seeds, int)
+        compared = set(self._design.points(claims=self._simulated)) if adds_seeds else set()
         return [point for point in self._design.points() if point not in compared]
 
     @property
@@ -252,45 +234,53 @@ class Study:
         """
         part, parts = shard
         require(1 <= part <= parts, f"shard {part}/{parts}, but it must be 1/{parts} to {parts}/{parts}")
-        place, end_s = Path(folder), end_of(budget_s)
-        execute = executor or (one_by_one if jobs == 1 else all_cores(jobs))
-        (place / ROWS).mkdir(parents=True, exist_ok=True)
-        made, found = self._run_fixed(place, execute, shard, budget_s, keep_results, done)
+        place, execute = Path(folder), executor or (one_by_one if jobs == 1 else all_cores(jobs))
+        places = Places(place / ROWS, place / RESULTS if keep_results else None)
+        return self.run_in(places, execute, shard=shard, budget_s=budget_s, settings=settings, done=done)
+
+    def run_in(
+        self,
+        places: "Places",
+        executor: Executor,
+        *,
+        shard: tuple[int, int] = (1, 1),
+        budget_s: float = math.inf,
+        settings: bool = False,
+        done: Done | None = None,
+    ) -> "Studied":
+        """Run what two folders lack; parameters and errors as of :meth:`run`."""
+        end_s = end_of(budget_s)
+        places.rows.mkdir(parents=True, exist_ok=True)
+        made, found = self._run_fixed(places, executor, shard, budget_s, done)
         if self._simulated:
             design = self._design if settings else replace(self._design, text_only=True)
             left_s = max(0.0, end_s - time.monotonic())
             shown = Progress(first=COMPILING)
-            made += advance([design], place / ROWS, budget_s=left_s, shard=shard, executor=execute, progress=shown)
-        return replace(self.results([place]), ran=made, found=found)
+            made += advance([design], places.rows, budget_s=left_s, shard=shard, executor=executor, progress=shown)
+        return replace(self.results([places.rows]), ran=made, found=found, results=places.results)
 
     def _run_fixed(
-        self,
-        place: Path,
-        execute: Executor,
-        shard: tuple[int, int],
-        budget_s: float,
-        keep_results: bool,
-        done: Done | None,
+        self, places: "Places", execute: Executor, shard: tuple[int, int], budget_s: float, done: Done | None
     ) -> tuple[int, int]:
         """Run what has a fixed number of seeds; return how many runs were made, and how many were there."""
         part, parts = shard
-        tasks = self.tasks(results=place / RESULTS if keep_results else None)[part - 1 :: parts]
+        tasks = self.tasks(results=places.results)[part - 1 :: parts]
         if not tasks:
             return 0, 0
         progress = Progress(label=self.name, first=COMPILING, named=self._named)
-        report = run_sweep(tasks, place / ROWS, executor=execute, progress=progress, done=done, budget_s=budget_s)
+        report = run_sweep(tasks, places.rows, executor=execute, progress=progress, done=done, budget_s=budget_s)
         again = 0
-        if keep_results:
-            there = [task for task in tasks if task.id in finished_tasks(place / ROWS)]
-            ids = dict(merge([place / ROWS], task_ids=[task.id for task in there])[[TASK_COLUMN, "id"]].to_numpy())
-            asked = [one for task in there for one in self._saved(task, place / RESULTS, ids[task.id])]
+        if places.results is not None:
+            there = [task for task in tasks if task.id in finished_tasks(places.rows)]
+            ids = dict(merge([places.rows], task_ids=[task.id for task in there])[[TASK_COLUMN, "id"]].to_numpy())
+            asked = [one for task in there for one in self._saved(task, places.results, ids[task.id])]
             again = save_lacking(asked, executor=execute, progress=progress, done=done)
         return report.ran + again, report.found - again
 
     @cached_property
     def _by_id(self) -> Mapping[str, list[tuple[Point, int]]]:
         """Return point and seed of each run with a fixed number of seeds, all those of equal runs, by the task's id."""
-        seeds = range(1, numbers_of(self._design.source.file.seeds)[0] + 1)
+        seeds = self._design.seeds(numbers_of(self._design.source.file.seeds)[0])
         found: dict[str, list[tuple[Point, int]]] = {}
         for key, task in self._design.tasks(self._fixed_points, seeds).items():
             found.setdefault(task.id, []).append(key)
@@ -348,7 +338,7 @@ class Study:
             require(place.exists(), f"{place} does not exist: name a folder that the study has written to")
         known = {name: float(one["cpu_s"]) for place in places for name, one in finished_tasks(place).items()}
         missing = sum(task.id not in known for task in self.tasks())
-        listed = self._design.tasks(self._design.points(), range(1, self.most_seeds + 1))
+        listed = self._design.tasks(self._design.points(), self._design.seeds(self.most_seeds))
         there = [(point, seed, task.id) for (point, seed), task in listed.items() if task.id in known]
         there.sort(key=lambda one: one[1])
         axes = pd.DataFrame([dict(point) for point, *_ in there], dtype=object)
@@ -363,9 +353,16 @@ class Study:
         return Studied(self, runs, tuple(places), missing=missing)
 
 
+class Places(NamedTuple):
+    """Folders of the rows of runs, and of whole results where these are kept."""
+
+    rows: Path
+    results: Path | None = None
+
+
 @dataclass(frozen=True, repr=False)
 class Studied:
-    """What the runs of a study say.
+    """What the runs of a study, or of a comparison of schemes, say.
 
     Attributes
     ----------
@@ -380,6 +377,8 @@ class Studied:
         How many runs were made just now, and how many of those with fixed seeds were there.
     missing : int
         How many of those with fixed seeds are not there.
+    results : Path, optional
+        Where the whole result of each run is, if it was kept.
     """
 
     study: Study
@@ -388,6 +387,13 @@ class Studied:
     ran: int = 0
     found: int = 0
     missing: int = 0
+    results: Path | None = None
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """Return the schemes, as the study calls them; the first is the one that the others are compared with."""
+        axis = self.study.design.axes.get("scheme")
+        return () if axis is None else tuple(map(str, axis.values))
 
     @cached_property
     def campaign(self) -> Campaign:
@@ -450,15 +456,102 @@ class Studied:
         several = [name for name, axis in axes.items() if len(axis.values) > 1] or list(axes)
         has_loads = "offered_over_asked" in self.runs
         of_load = load_remarks(self.runs, several) if has_loads else []
-        return of_load + setting_remarks([(one.scenario, one.scheme) for one in self.filled])
+        return of_load + setting_remarks([(one.scenario, one.scheme) for one in self.filled.values()])
 
     @cached_property
-    def filled(self) -> list[Filled]:
-        """Return what each scheme runs at its first point, and what its profile filled in."""
+    def filled(self) -> dict[str, Filled]:
+        """Return what each scheme runs at its first point, and what its profile filled in, by scheme."""
         return self.study.design.filled(self.points)
 
-    def plot(self, file: str | Path | None = None, *, metrics: Sequence[str] = ()) -> "Figure":
+    def flows(self, at: str | Mapping[str, Any] | None = None) -> pd.DataFrame:
+        """Return the flows of all runs that count, with the values of axes that differ and ``seed`` in front.
+
+        Parameters
+        ----------
+        at : str or mapping, optional
+            A scheme, or values of axes, one or a list of each; of all points when left out.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such scheme, axis or value, the results were not kept, or other runs have replaced one since.
+        """
+        if isinstance(at, str):
+            choice("scheme", at, self.schemes)
+        if self.results is None:
+            raise ParameterError("flows were not kept: give compare(..., results=FOLDER), or --out DIR to the command")
+        wanted = {} if at is None else {"scheme": at} if isinstance(at, str) else dict(at)
+        selected = set(self.study.design.selected(wanted, where="flows"))
+        points = [point for point in self.points if point in selected]
+        several = [name for name, _ in points[0] if len({dict(point)[name] for point in points}) > 1] if points else []
+        tables = [one for point in points for one in self._flows_at(point, several)]
+        require(bool(tables), f"{self.study.name} has no run at {wanted}: run it first")
+        found = pd.concat(tables, ignore_index=True)
+        front = [*several, "seed"]
+        return found[[*front, *found.columns.drop(front)]]
+
+    def _flows_at(self, point: Point, axes: Sequence[str]) -> Iterator[pd.DataFrame]:
+        values, rule = dict(point), "give each study or comparison a folder of its own"
+        ran = self.runs[np.logical_and.reduce([(self.runs[name] == value) for name, value in point])]
+        for seed, run_id in zip(ran["seed"].tolist(), ran["id"].tolist(), strict=True):
+            place = Path(self.results or "") / result_name(values, seed)
+            result = Result.load(place)
+            same = result.manifest["id"] == run_id
+            require(same, f"{place} was replaced meanwhile by a run of other settings: {rule}")
+            counted = counted_flows(result.flows, warm_up_s=result.scenario.warm_up_s)
+            yield counted.assign(seed=seed, **{name: values[name] for name in axes})
+
+    def _by_curve(self, at: str | Mapping[str, Any] | None) -> dict[str, pd.DataFrame]:
+        """Return the flows at each point by its name: the values of axes that have several."""
+        wanted = {} if at is None else {"scheme": at} if isinstance(at, str) else dict(at)
+        selected = set(self.study.design.selected(wanted, where="at"))
+        points = [point for point in self.points if point in selected]
+        several = [name for name, _ in points[0] if len({dict(point)[name] for point in points}) > 1] if points else []
+        names = [point_name((name, one) for name, one in point if name in several) for point in points]
+        return {
+            name or point_name(point[:1]): self.flows(dict(point)) for name, point in zip(names, points, strict=True)
+        }
+
+    def plot_cdf(
+        self,
+        file: str | Path | None = None,
+        *,
+        kinds: Sequence[Kind] = ("short", "long"),
+        at: str | Mapping[str, Any] | None = None,
+    ) -> "Figure":
+        """Return the distribution of completion times over all seeds, a curve for each point, such as each scheme.
+
+        Parameters
+        ----------
+        file : path, optional
+            Where it is written too.
+        kinds : sequence of str
+            A panel for each of ``all``, ``short`` and ``long``.
+        at : str or mapping, optional
+            The points, as of :meth:`flows`.
+
+        Raises
+        ------
+        ParameterError
+            As :meth:`flows`.
+        """
+        return plot_cdf(self._by_curve(at), file, kinds=kinds)
+
+    def fct_percentile_s(
+        self, percent: npt.ArrayLike, *, kind: Kind = "all", at: str | Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return a percentile of the completion times of all seeds together, in seconds, by point, such as by scheme.
+
+        The mean over seeds of a percentile of each is in :meth:`table`; where a seed has few flows, that of a high
+        percentile is too low. Parameters and errors as of :func:`capsim.results.fct.fct_percentile_s` and
+        :meth:`flows`.
+        """
+        return {name: fct_percentile_s(flows, percent, kind=kind) for name, flows in self._by_curve(at).items()}
+
+    def plot(self, file: str | Path | None = None, *, metrics: Sequence[str] = PLOTTED) -> "Figure":
         """Return the picture of the study, its panels over their axes with 95% intervals, and what is printed.
+
+        Without a panel it shows metrics over the axes; of schemes alone a line for each, side by side.
 
         Parameters
         ----------
@@ -467,7 +560,14 @@ class Studied:
         metrics : sequence of str
             What is drawn of a study without a panel; a panel for each.
         """
-        return saved(draw(Drawn(self.study.design, self.runs, self.points), metrics), file)
+        design = self.study.design
+        several = [name for name, axis in design.axes.items() if len(axis.values) > 1]
+        if not design.source.file.panel and "scheme" in design.axes and several in ([], ["scheme"]):
+            for metric in metrics:
+                choice("metric", metric, list(map(str, self.runs)))
+            schemes = [str(dict(point)["scheme"]) for point in self.points]
+            return saved(draw_side_by_side(self.table(metrics), schemes, metrics), file)
+        return saved(draw(Drawn(design, self.runs, self.points), metrics), file)
 
     def to_latex(self, metrics: Sequence[str] = PLOTTED) -> str:
         """Return means and half-widths as a LaTeX table, a line for each point; errors as :meth:`table`.
@@ -479,10 +579,23 @@ class Studied:
         return metric_latex(self.table(metrics), several)
 
     def __repr__(self) -> str:
-        """Return how many runs there are, and the words on the claims."""
-        lines = [f"Studied: {self.study.name}, {len(self.points)} points, {len(self.runs)} runs"]
-        lines += [f"  {name}: {self.verdict(name).word}" for name in self.study._simulated]
-        return "\n".join(lines)
+        """Return how many runs there are, the means of a few metrics, and the words on the claims."""
+        seeds = self.runs["seed"].nunique() if len(self.runs) else 0
+        points = len(self.points)
+        lines = [f"Studied: {self.study.name}, {points} points, {seeds} seeds, {len(self.runs)} runs"]
+        words = [f"  {name}: {self.verdict(name).word}" for name in self.study._simulated]
+        return "\n".join(lines + (words or self._means()))
+
+    def _means(self) -> list[str]:
+        """Return a line for each of the first points with the means of a few metrics."""
+        there = [metric for metric in PLOTTED if metric in self.runs]
+        rows = self.table(there).to_dict("records") if there else []
+        lines = [
+            f"  {point_name(point)}: {'; '.join(map(_in_words, rows[start : start + len(there)]))}"
+            for point, start in zip(self.points, range(0, len(rows), max(1, len(there))), strict=False)
+        ]
+        more = len(lines) - _MOST_SHOWN
+        return lines[:_MOST_SHOWN] + ([f"  and {more} more"] if more > 0 else [])
 
 
 def load_study(file: str | Path, **changed: Any) -> Study:
@@ -505,16 +618,11 @@ def load_study(file: str | Path, **changed: Any) -> Study:
     return Study.of(Design(read_study(Path(file)), changed))
 
 
-def _schemes_in_turn(points: Iterable[Point], axis: str) -> list[Point]:
-    """Return a point for each choice of all values but those of an axis; one of each scheme first, then another."""
-    rests = {tuple(pair for pair in point if pair[0] != axis): point for point in points}
-    seen: Counter[Any] = Counter()
-    turns = []
-    for point in rests.values():
-        scheme = "" if axis == "scheme" else dict(point).get("scheme")
-        turns.append(seen[scheme])
-        seen[scheme] += 1
-    return [point for _, point in sorted(zip(turns, rests.values(), strict=True), key=lambda one: one[0])]
+def _in_words(row: Mapping[Hashable, Any]) -> str:
+    """Return a row of a metric table in words."""
+    known = known_metric(str(row["metric"]))
+    unit = f" {known.shown_unit}" if known.shown_unit else ""
+    return f"{known.words} {with_error(row['mean'] * known.factor, row['half_width'] * known.factor)}{unit}"
 
 
 def _one_at_a_time(points: Sequence[Point]) -> list[Point]:

@@ -1,4 +1,4 @@
-"""Templates: text in which ``{...}`` is arithmetic on the names of a study.
+"""Templates, text in which ``{...}`` is arithmetic on the names of a study, and the axes whose values these are.
 
 ::
 
@@ -25,13 +25,33 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from capsim.base.bounds import shortened
+from capsim.base.structs import converted, did_you_mean
+from capsim.protocols.registry import named_schemes
+from capsim.roles.scheme_files import in_folder
+from capsim.study.file import Label, Unstated
 from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.statistics.robustness import value_text
 
-__all__ = ["FUNCTIONS", "Names", "evaluate", "filled", "is_template", "names_in"]
+__all__ = [
+    "FUNCTIONS",
+    "SCHEME_NAME",
+    "Axis",
+    "Names",
+    "Point",
+    "axes_of",
+    "evaluate",
+    "filled",
+    "flat",
+    "is_template",
+    "names_in",
+    "point_name",
+]
 
 Names = Callable[[str], Any]
 """Gives the value of a name, which may have dots."""
@@ -290,3 +310,135 @@ def _repeats(values: Iterable[Any]) -> bool:
 
 def _counted(names: Names, i: int) -> Names:
     return lambda word: i if word == "i" else names(word)
+
+
+Point = tuple[tuple[str, Label], ...]
+"""The value of each axis; ``study`` is the last one of a run that belongs to another study."""
+SCHEME_NAME = "scheme.name"
+"""What a scheme is in the simulator; ``scheme`` is what the study calls it."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis, or a setting that is left open.
+
+    Attributes
+    ----------
+    name : str
+        As the study calls it.
+    values : mapping
+        What each of its values sets: names and settings, by what the value is called.
+    said : Unstated, optional
+        What the file says about a setting that is left open.
+    """
+
+    name: str
+    values: Mapping[Label, Mapping[str, Any]]
+    said: Unstated | None = None
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether its values are names for what they set."""
+        return any(patch != {self.name: label} for label, patch in self.values.items())
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names and settings that some value of it sets."""
+        return frozenset(name for patch in self.values.values() for name in patch)
+
+    @property
+    def alone(self) -> bool:
+        """Whether its alternatives are tried alone only."""
+        return self.said is not None and self.said.alone
+
+    @property
+    def first(self) -> Label:
+        """Return the value that follows the text."""
+        found: Label = next(iter(self.values))
+        return found
+
+    def value(self, asked: object, where: str) -> Label:
+        """Return a value of the axis.
+
+        Raises
+        ------
+        ParameterError
+            If it has no such value.
+        """
+        for known in self.values:
+            if known == asked and isinstance(known, bool) == isinstance(asked, bool):
+                return known
+        raise ParameterError(
+            f"{where}: {self.name} has no value {shortened(asked)}: {did_you_mean(asked, self.values)}"
+        )
+
+
+def point_name(values: Iterable[tuple[str, Label]]) -> str:
+    """Return the values of axes in words; numbers with the name of their axis.
+
+    Examples
+    --------
+    >>> point_name([("scheme", "caps"), ("traffic.load", 0.6)])
+    'caps, traffic.load 0.6'
+    """
+    return ", ".join(value if isinstance(value, str) else f"{axis} {value_text(value)}" for axis, value in values)
+
+
+def flat(tables: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return nested tables as dotted names.
+
+    Examples
+    --------
+    >>> flat({"fabric": {"leaves": 4}, "end_s": 1.0})
+    {'fabric.leaves': 4, 'end_s': 1.0}
+    """
+    found: dict[str, Any] = {}
+    for key, value in tables.items():
+        found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
+    return found
+
+
+def axes_of(tables: Mapping[str, Any], folder: Path, where: str) -> dict[str, Axis]:
+    """Return the axes that a table has, by name; ``traffic.load = [...]`` is a table in a table for TOML."""
+    found: dict[str, Axis] = {}
+    for name, value in tables.items():
+        if isinstance(value, Mapping) and value and "values" not in value and all(map(_is_axis, value.values())):
+            found |= axes_of({f"{name}.{key}": one for key, one in value.items()}, folder, where)
+        else:
+            found[name] = _axis(name, value, folder, f"{where}.{name}")
+    return found
+
+
+def _is_axis(value: Any) -> bool:
+    return isinstance(value, list) or (isinstance(value, Mapping) and "values" in value)
+
+
+def _axis(name: str, value: Any, folder: Path, where: str) -> Axis:
+    said = converted(value, Unstated, where=where) if isinstance(value, Mapping) and "values" in value else None
+    values = said.values if said else value
+    told = f"{where}: give a list of values, as in [0.2, 0.4], or a table of what each value sets"
+    require(isinstance(values, list | tuple | Mapping) and len(values) > 0, told)
+    if isinstance(values, Mapping):
+        patches: dict[Label, Mapping[str, Any]] = {
+            one: _patch(name, one, patch, folder, where) for one, patch in values.items()
+        }
+    else:
+        require(all(isinstance(one, Label) for one in values), told)
+        if name == "scheme":
+            values = named_schemes([in_folder(str(one), folder) for one in values])
+        patches = {one: {name: one} for one in values}
+        require(len({str(one) for one in values}) == len(values), f"{where} holds a value twice")
+    return Axis(name, patches, said)
+
+
+def _patch(axis: str, label: str, patch: Any, folder: Path, where: str) -> dict[str, Any]:
+    """Return what a value of an axis sets: its own name, and what its table has."""
+    if axis == "scheme":
+        named = patch if isinstance(patch, Mapping) else {"scheme": patch}
+        scheme = named.get("scheme")
+        require(isinstance(scheme, str), f'{where}.{label}: name the scheme, as in {label} = "ecmp"')
+        rest = {key: one for key, one in named.items() if key != "scheme"}
+        return {"scheme": label, SCHEME_NAME: in_folder(str(scheme), folder), **flat(rest)}
+    told = f"{where}.{label}: give its value, or a table of what it sets, as in {{ flows = 100 }}"
+    require(isinstance(patch, Label | Mapping), told)
+    return {axis: label, **flat(patch)} if isinstance(patch, Mapping) else {axis: patch}

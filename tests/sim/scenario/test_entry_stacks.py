@@ -10,7 +10,7 @@ from capsim import ParameterError, compare, scheme, simulate, with_settings
 from capsim.engines import run
 from capsim.run.simulation import prepare
 from capsim.scenario.scenario import from_dict
-from capsim.study.scheme_runs import RunPoint, run_tasks
+from capsim.study.scheme_runs import RunPoint, run_task
 
 
 def side_by_side(fabric, name, other):
@@ -117,6 +117,6 @@ def test_a_comparison_keeps_the_stack_of_an_entry_and_its_tasks_know_it():
     found = compare(scenario, schemes=["ecmp", "rps"], seeds=1, engine="reference")
     assert found.runs["scheme"].tolist() == ["ecmp", "rps"]
     points = [RunPoint({}, each, scheme("ecmp")) for each in (scenario, mixture("ecmp", long="sack"))]
-    mptcp, sack = run_tasks(points, seeds=1)
+    mptcp, sack = map(run_task, points)
     assert mptcp.id != sack.id
     assert mptcp.payload["scheme"]["stacks"]["1"]["name"] == "mptcp"

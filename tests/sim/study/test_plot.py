@@ -24,6 +24,7 @@ from capsim import (
     simulate,
 )
 from capsim.results.fct import fct_percentile_s
+from capsim.study.comparison import comparison
 from capsmodel.plotting import COLOURS, look
 
 SMALL = Scenario(
@@ -145,16 +146,34 @@ def test_what_was_not_kept_is_not_drawn():
 def test_a_comparison_is_short_where_it_is_printed(compared):
     """Catches a page of hashes."""
     lines = repr(compared).splitlines()
-    assert lines[0] == "Compared: 3 schemes, 3 seeds, 9 runs"
+    assert lines[0] == "Studied: comparison, 3 points, 3 seeds, 9 runs"
     assert re.fullmatch(r"  ecmp: mean FCT, short [\d.]+ ± [\d.]+ ms; p99 .* Mbit/s", lines[1])
-    many = replace(compared, schemes=tuple(f"s{i}" for i in range(20)), runs=repeated(compared.runs))
-    assert len(repr(many).splitlines()) == 10
+    one = compared.runs[compared.runs["scheme"] == "ecmp"]
+    runs = pd.concat([one.assign(scheme=name) for name in MANY])
+    many = replace(compared, study=comparison(SMALL, schemes=MANY, seeds=3), runs=runs)
+    assert repr(many).splitlines()[8:] == [f"  {MANY[7]}{lines[1].removeprefix('  ecmp')}", "  and 1 more"]
 
 
-def repeated(runs):
-    """Return 20 schemes that ran alike."""
-    one = runs[runs["scheme"] == "ecmp"]
-    return pd.concat([one.assign(scheme=f"s{i}") for i in range(20)])
+def test_flows_of_a_study_are_of_the_points_that_are_asked_for(tmp_path):
+    """A comparison has one axis; a study has several, whose values stand in front where they differ."""
+    sizes = [10_000, 20_000]
+    axes = {"scheme": ["ecmp", "rps"], "traffic.1.flow_bytes": sizes}
+    found = Study(scenario=SMALL, axes=axes, seeds=2, engine="reference").run(tmp_path, keep_results=True)
+    assert [*found.flows("rps").columns[:2]] == ["traffic.1.flow_bytes", "seed"]
+    one = found.flows({"scheme": "rps", "traffic.1.flow_bytes": 10_000})
+    assert one.columns[0] == "seed"
+    assert set(one["flow_bytes"]) == {200_000, 10_000}
+    assert len(found.flows()) == 2 * len(found.flows("rps")) == 4 * len(one)
+    at = {"traffic.1.flow_bytes": 20_000}
+    assert [*found.fct_percentile_s(50)] == [
+        f"{name}, traffic.1.flow_bytes {size}" for name in ("ecmp", "rps") for size in sizes
+    ]
+    assert [*found.fct_percentile_s(50, at=at)] == ["ecmp", "rps"]
+    assert len(found.plot_cdf(at=at).axes[0].lines) == 2
+    with pytest.raises(ParameterError, match="there is no axis load"):
+        found.flows({"load": 1})
+    with pytest.raises(ParameterError, match="scheme = 'caps'"):
+        found.flows("caps")
 
 
 def test_a_latex_table_has_means_and_half_widths(compared):
@@ -190,15 +209,18 @@ def test_nothing_finished_is_nothing_to_draw():
         plot_cdf(stopped)
 
 
-def study_of(names, **axes):
-    return Study(scenario=SMALL, axes={"scheme": names, **axes}, seeds=2, engine="reference")
+def study_of(names, *, panel=(), **axes):
+    return Study(scenario=SMALL, axes={"scheme": names, **axes}, seeds=2, engine="reference", panel=panel)
 
 
 @pytest.mark.parametrize("count", [2, len(MANY)])
 def test_names_of_schemes_stand_at_their_places(tmp_path, count):
     """Catches numbers in place of names, names over each other, and a legend of one curve."""
-    found = study_of(MANY[:count]).run(tmp_path)
-    drawn = found.plot(metrics=["mean_fct_short_s", "p99_fct_short_s"])
+    metrics = ["mean_fct_short_s", "p99_fct_short_s"]
+    drawn = study_of(MANY[:count], panel=[{"metric": one} for one in metrics]).run(tmp_path).plot()
+    beside = study_of(MANY[:count]).run(tmp_path).plot(metrics=metrics)
+    assert [label.get_text() for label in beside.axes[0].get_yticklabels()] == MANY[:count]
+    assert not overprinted(beside)
     for axes in drawn.axes:
         assert [label.get_text() for label in axes.get_xticklabels()] == MANY[:count]
         assert len({round(label.get_rotation()) for label in axes.get_xticklabels()}) == 1
@@ -217,7 +239,7 @@ def test_a_scheme_of_a_file_has_its_own_name_unless_another_has_it_too(second, t
     (tmp_path / "b.py").write_text(OWN.format("drill", second))
     (axes,) = study_of(["a.py:SCHEME", "b.py:SCHEME"]).run("rows").plot(metrics=["mean_fct_short_s"]).axes
     expected = ["twin", "other"] if second == "other" else ["a.py:SCHEME", "b.py:SCHEME"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == expected
+    assert [label.get_text() for label in axes.get_yticklabels()] == expected
 
 
 def test_a_name_has_one_look_in_all_panels_and_in_the_legend(tmp_path):
@@ -243,7 +265,7 @@ def test_an_axis_of_numbers_has_words_and_a_unit(tmp_path):
     (axes,) = found.plot(metrics=["mean_fct_short_s"]).axes
     assert axes.get_xlabel() == "fabric rate, Gbit/s"
     assert axes.lines[0].get_xdata().tolist() == pytest.approx([1.0, 2.0])
-    assert "Studied: study, 4 points, 8 runs" in repr(found)
+    assert "Studied: study, 4 points, 2 seeds, 8 runs" in repr(found)
     assert r"ecmp & 1000000000 & $" in found.to_latex(["mean_fct_short_s"]).replace("1e+09", "1000000000")
 
 
