@@ -159,7 +159,7 @@ def test_units_of_which_nothing_arrived_count_as_undecoded(source, tmp_path, cap
         ("decode nosuch --out out", "nosuch"),
         ("inspect FILE", "holds no packet"),
         ("simulate-loss FILE", "holds no packet"),
-        ("simulate-loss FILE --blocking-prob 2 --out x", "--blocking-prob = 2"),
+        ("simulate-loss FILE --blocking-prob 2 --out x", "--blocking-prob: 2 is no probability: 2% is 0.02"),
         ("simulate-loss FILE --paths 4", "--blocked-paths"),
         ("simulate-loss FILE --paths 0 --blocked-paths 0", "--paths = 0"),
         ("simulate-loss FILE --paths 4 --blocked-paths 1 --blocking-prob 0.1", "exclude each other"),

@@ -51,7 +51,7 @@ def test_a_place_that_cannot_be_is_told_before_the_work(
         raise AssertionError("the work began")
 
     works_of_figures = ("figures.PublishedFigure.data", "study.Study.run")
-    for work in ("simulate._run", "compare.compare_schemes", *works_of_figures, "demo._visit_all"):
+    for work in ("simulate._run", "compare.Study.run_in", *works_of_figures, "demo._visit_all"):
         monkeypatch.setattr(f"capsmodel.cli.{work}", works)
     (tmp_path / "file").touch()
     line = told(capsys, *command.split(), "--out", str(tmp_path / place))

@@ -251,15 +251,15 @@ def test_compare_decides_the_claims_of_a_study_by_its_runs(capsys: pytest.Captur
     """The study that --write gives, with the claim in it, says the same of the same runs."""
     (tmp_path / "claims.toml").write_text(CLAIMS)
     asked = ["compare", *SMALL, "--engine", "reference", "--schemes", "ecmp,rps", "--jobs", "1"]
-    claims = ["--claims", str(tmp_path / "claims.toml"), "--seeds", "4"]
+    claims = ["--claims", str(tmp_path / "claims.toml"), "--seeds", "8"]
     rows = json.loads(printed([*asked, *claims, "--out", str(tmp_path / "DIR"), "--json"], capsys))
     assert [row["id"] for row in rows] == ["sprayed", "all"]
-    assert (rows[1]["seeds"], rows[1]["ours"]) == (4, 20.0)
+    assert (rows[1]["seeds"], rows[1]["ours"]) == (8, 20.0)
     assert "sprayed" in (tmp_path / "DIR/verdicts.csv").read_text()
     forgotten = printed([*asked, *claims], capsys)
     assert "2 claims: " in forgotten
     assert "Short flows" in forgotten
-    assert re.search(r"8 runs, \d+ link traversals", forgotten), "a count is a whole number"
+    assert re.search(r"16 runs, \d+ link traversals", forgotten), "a count is a whole number"
     succeed(*asked, *claims, "--write", str(tmp_path / "study.toml"))
     capsys.readouterr()
     study = ["study", str(tmp_path / "study.toml"), "--jobs", "1", "--out", str(tmp_path / "other"), "--json"]

@@ -205,6 +205,8 @@ NOT_TESTABLE = (
     *(f"caps-f16-{name}" for name in ("cpuavg", "cpumax", "mem")),
     *(f"caps-f25{figure}-{name}" for figure in "ab" for name in ("load", "r")),
     "caps-f26-conc",
+    "caps-f4a-exist",
+    "caps-f4a-onoff",
     "caps-f26b-loss",
     *(f"mmptcp-s311-{layer}" for layer in ("core", "aggregation", "access")),
     "mmptcp-concl-thr",

@@ -262,9 +262,8 @@ class PathLosses:
         if self.spread == "in-turn":
             whole("weight", weights, minimum=1)
             turns = weights.sum() / np.gcd.reduce(weights.astype(np.int64))
-            require(
-                turns <= _MOST_TURNS, f"the weights repeat after {turns:g} turns, and {_MOST_TURNS} fit: round them"
-            )
+            message = f"the weights repeat after {turns:g} turns, and {_MOST_TURNS} fit: round them"
+            require(turns <= _MOST_TURNS, message)
 
     def _check_bursts(self) -> None:
         require(self.burst_packets is None or self.burst_s is None, "burst_packets and burst_s exclude each other")
