@@ -1,12 +1,12 @@
 r"""Coding units beside long flows, one number a run: simulated, or as the closed form has it.
 
-======================================  =====  ===========================  =======  ====================
-Quantity                                Symbol Column                       Unit     Equation
-======================================  =====  ===========================  =======  ====================
-units decoded from unblocked packets    p_S    ``decode_prob``              1        caps Fig. 6(c)
-the same, or the mean delay of a window p_S    ``unit_value``               1, s     caps Fig. 8(c), 8(d)
-unit of the least delay of a window     k      ``window_delay_fastest_k``   packets  caps Fig. 8(d)
-======================================  =====  ===========================  =======  ====================
+=======================================  ======  ===========================  =======  ====================
+Quantity                                 Symbol  Column                       Unit     Equation
+=======================================  ======  ===========================  =======  ====================
+units decoded from unblocked packets     p_S     ``decode_prob``              1        caps Fig. 6(c)
+the same, or the mean delay of a window  p_S     ``unit_value``               1, s     caps Fig. 8(c), 8(d)
+unit of the least delay of a window      k       ``window_delay_fastest_k``   packets  caps Fig. 8(d)
+=======================================  ======  ===========================  =======  ====================
 
 A packet is blocked when it crosses the path of a long flow, each on a path of its own; long flows make a third of the
 paths of Fig. 8 slow. Windows have 64 packets, which no unit exceeds.

@@ -1,7 +1,7 @@
 """Machine code of hooks and of the event loop as object files, loaded and called by LLVM and `ctypes` alone.
 
 Importing Numba and the parts of the loop takes longer than a small run. A process that finds machine code on disk
-(:mod:`capsmodel._machine_code`) does without: it has no functions of Numba, but addresses.
+(``capsmodel._machine_code``) does without: it has no functions of Numba, but addresses.
 """
 
 import json
@@ -52,7 +52,7 @@ class Loaded:
 
 
 def loaded(name: str, types: str, key: str, compiled: Callable[[], ObjectCode]) -> Loaded:
-    """Return machine code from its file, or else compile it; parameters as of :func:`capsmodel._machine_code.kept`."""
+    """Return machine code from its file, or else compile it; parameters as of `kept` of ``capsmodel._machine_code``."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         text = "the compiled engine needs Numba's compiler, which NUMBA_DISABLE_JIT=1 switches off"
         raise ParameterError(f"{text}: unset it, or take the reference engine")
