@@ -146,7 +146,7 @@ def test_a_window_of_a_hundred_thousand_packets(capsys):
 
 
 def test_help_is_one_screen():
-    """Of 100 columns, in a process of its own, which asks for its width once; each option is a line, but for choices."""
+    """Of 100 columns, in a process that asks for its width once; each option is a line, but for the choices of one."""
     for command in ("choose-unit", "optimal-k"):
         asked = [sys.executable, "-m", "capsmodel", command, "--help"]
         env = {**os.environ, "COLUMNS": "100"}
