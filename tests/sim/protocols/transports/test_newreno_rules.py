@@ -116,9 +116,8 @@ def test_full_acknowledgement_option_2_is_ssthresh():
 @pytest.mark.parametrize(("grow", "cwnd"), [(False, 5), (True, 5.2)])
 def test_the_acknowledgement_that_ends_recovery_may_open_the_window_too(transport, grow, cwnd):
     """As in ns-3: to ssthresh, 5 segments, and then by a fifth of a segment in congestion avoidance."""
-    sender = Sender(
-        transport, initial_window_packets=10, limited_transmit=False, full_ack_option=2, grow_at_full_ack=grow
-    )
+    option = {"full_ack_option": 2} if transport == "ecmp" else {}  # RFC 6675 leaves ssthresh behind
+    sender = Sender(transport, initial_window_packets=10, limited_transmit=False, grow_at_full_ack=grow, **option)
     for end in (2, 3, 4):
         sender.ack(0, **({"blocks": [(1, end)]} if transport == "sack" else {}))
     assert (sender.sub.in_recovery, sender.ssthresh) == (1, 5)
