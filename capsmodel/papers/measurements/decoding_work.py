@@ -8,16 +8,18 @@ row operations that change a coefficient       ``row_operations``     rows
 ============================================== ====================== ===== ================
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
 from capsmodel.checks import require
-from capsmodel.codec.dc2 import GaussJordan, Preemptive, ProgressiveDecoder
-from capsmodel.codec.gf256 import MUL
 from capsmodel.experiments.measurement import measurement
 from capsmodel.experiments.words import ROUNDING
 
-ALGORITHMS: dict[str, type[ProgressiveDecoder]] = {"Gauss-Jordan": GaussJordan, "preemptive": Preemptive}
+if TYPE_CHECKING:
+    from capsmodel.codec.dc2 import ProgressiveDecoder
+
 _PACKET_BYTES = 8
 
 
@@ -52,8 +54,10 @@ def decoding_work(originals: int, *, coded: int, mixed_packets: int, seed: int) 
     1
     """
     require(0 < coded <= originals, f"coded = {coded}, but it must lie in 1 to originals = {originals}")
+    from capsmodel.codec.dc2 import GaussJordan, Preemptive  # loads Numba, which naming a study needs not
+
     rows = []
-    for name, algorithm in ALGORITHMS.items():
+    for name, algorithm in (("Gauss-Jordan", GaussJordan), ("preemptive", Preemptive)):
         decoder = algorithm(originals + coded, packet_bytes=_PACKET_BYTES)
         _receive(decoder, originals + coded, coded, mixed_packets, np.random.default_rng(seed))
         work = decoder.work
@@ -65,8 +69,10 @@ def decoding_work(originals: int, *, coded: int, mixed_packets: int, seed: int) 
 
 
 def _receive(
-    decoder: ProgressiveDecoder, window: int, coded: int, mixed_packets: int, draw: np.random.Generator
+    decoder: "ProgressiveDecoder", window: int, coded: int, mixed_packets: int, draw: np.random.Generator
 ) -> None:
+    from capsmodel.codec.gf256 import MUL
+
     source = draw.integers(0, 256, (window, _PACKET_BYTES), dtype=np.uint8)
     lost = set(draw.choice(window, coded, replace=False).tolist())
     for i in range(window):

@@ -13,6 +13,7 @@ from capsim import (
     ParameterError,
     Result,
     Scenario,
+    Scheme,
     Study,
     compare,
     load_scenario,
@@ -22,7 +23,6 @@ from capsim import (
     simulate,
     with_settings,
 )
-from capsim.roles.components import Scheme
 from capsim.roles.hooks import HOST_ROLES, ROLES, hooks_of
 from capsim.run.simulation import prepare
 from capsim.scenario.profile import filled, rate_remarks, setting_remarks, sizes_of
