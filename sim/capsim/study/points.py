@@ -25,6 +25,7 @@ from capsim.protocols.registry import NICS
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
 from capsim.roles.components import Scheme
+from capsim.roles.hooks import HOST_ROLES
 from capsim.roles.scheme_files import file_of, is_reference
 from capsim.scenario.profile import Filled
 from capsim.scenario.profile import filled as filled_in
@@ -524,8 +525,13 @@ def _parameters_of(scheme: str) -> frozenset[str]:
 
 
 def _all_of(scheme: Scheme) -> frozenset[str]:
-    """Return the parameters of a scheme by the names that set them, with those of any NIC."""
-    return frozenset(one.setting for nic in NICS.values() for one in parameters(scheme.with_nic(nic)))
+    """Return the parameters of a scheme by the names that set them, with those of any NIC and those it leaves unread.
+
+    What is left unread has no effect; it goes to the run, so that a remark names it.
+    """
+    read = {one.setting for nic in NICS.values() for one in parameters(scheme.with_nic(nic))}
+    parts = ((role, getattr(stack, role).params) for stack in scheme.stacks for role in HOST_ROLES)
+    return frozenset(read | {f"{role}.{name}" for role, params in parts for name in getattr(params, "unread", ())})
 
 
 @cache
