@@ -11,9 +11,6 @@ sets from which the source is decoded        P_d        ``decoded_sets``      se
 import numpy as np
 
 from capsmodel.checks import require, whole
-from capsmodel.codec import NotEnoughPackets
-from capsmodel.codec.linalg import rank
-from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.experiments.measurement import measurement
 from capsmodel.experiments.words import CLOSE_RELATIVE
 
@@ -54,6 +51,10 @@ def random_linear_sets(
     >>> random_linear_sets(4, r=2, received_packets=3, units=10, systematic=False, seed=1)
     {'units': 10, 'independent_sets': 0, 'decoded_sets': 0}
     """
+    from capsmodel.codec import NotEnoughPackets  # loads Numba, which naming a study needs not
+    from capsmodel.codec.linalg import rank
+    from capsmodel.codec.rlnc import RandomLinear
+
     sent, count = k + r, int(whole("units", units, minimum=1))
     require(received_packets <= sent, f"received_packets = {received_packets}, but a unit has {sent}")
     require(count <= _KEYS // sent, f"units = {units}, but the keys suffice for {_KEYS // sent}")
