@@ -23,7 +23,6 @@ from capsim.run.coding_units import (
 )
 from capsmodel.coding.caps_setting import WINDOW_PACKETS
 from capsmodel.experiments.measurement import measurement
-from capsmodel.papers.measurements.real_codes import decoded
 
 _MOST_PACKETS = 100
 
@@ -57,6 +56,8 @@ def decoded_units(
     engine : str
         ``"compiled"`` or ``"reference"``.
     """
+    from capsmodel.papers.measurements.real_codes import decoded  # loads Numba
+
     # So few that the queues of 20 hosts empty before the next windows start.
     per_window = max(1, min(WINDOW_PACKETS // k, _MOST_PACKETS // (k + r)))
     windows = -(-units // per_window)
