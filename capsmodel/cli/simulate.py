@@ -258,7 +258,7 @@ def _print(result: Result, ran: Filled, output: Output) -> None:
 
 def _timed_out_long(result: Result) -> dict[str, str]:
     """Return the line about long flows that says what ``timeout_ratio_short`` says about short ones."""
-    done = finished_flows(result.flows, warm_up_s=result.scenario.warm_up_s, kind="long")
+    done = finished_flows(result.flows, kind="long")
     share = (done["winner_timeouts"] > 0).mean()
     return {"metric": "long flows with a timeout", "value": number(100 * share), "unit": "%"}
 

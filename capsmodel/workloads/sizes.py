@@ -429,6 +429,44 @@ class SizeDistribution:
         sizes = np.asarray(self.quantile(generator(rng).random(count)))
         return np.maximum(np.ceil(sizes), 1).astype(np.int64) if whole else sizes
 
+    def sample_residual(self, count: int, *, rng: Rng = None) -> tuple[IntArray, IntArray]:
+        r"""Draw what is left of `count` flows in progress at a moment of the steady state, and their whole sizes.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        rng : Generator or int, optional
+            Source of randomness, or a seed.
+
+        Returns
+        -------
+        left, whole : ndarray of int64
+            In the unit of the sizes, rounded up, at least 1.
+
+        Notes
+        -----
+        A flow is met in progress with a probability in proportion to its size, and at a uniform place within it: whole
+        sizes have the density :math:`xf(x)/E[X]`, and what is left is uniform below. This is exact for an M/G/1 queue
+        that shares its rate among its flows (processor sharing; Kleinrock, Queueing Systems II, 1976, section 4.4), and
+        for flows that do not meet (M/G/∞). A part of the distribution spread from a to b is drawn by
+        :math:`\sqrt{a^2+u(b^2-a^2)}`.
+
+        Examples
+        --------
+        >>> left, whole = SizeDistribution.fixed(100).sample_residual(3, rng=1)
+        >>> left.tolist(), whole.tolist()
+        ([83, 41, 55], [100, 100, 100])
+        """
+        source = generator(rng)
+        low, high = self.sizes[:-1], self.sizes[1:]
+        shares = self._masses * (low + high)
+        part = source.choice(len(shares), count, p=shares / shares.sum())
+        squares = low[part] ** 2 + source.random(count) * (high[part] ** 2 - low[part] ** 2)
+        whole = np.maximum(np.ceil(np.sqrt(squares)), 1)
+        left = np.maximum(np.ceil(whole * source.random(count)), 1)
+        return left.astype(np.int64), whole.astype(np.int64)
+
 
 def _ending_at_one(cdf_values: ArrayLike) -> FloatArray:
     """Return the values of a distribution function that ends at 1: what rounding left at its end is made 1."""

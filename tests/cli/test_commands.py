@@ -177,7 +177,7 @@ def test_what_the_tour_computes_beside_the_others_begins_first_and_keeps_its_pla
         ("study caps-fig8b --quick", {"caps-fig8b.csv"}),
         (
             "compare --fabric leaf-spine:2x2x2 --flows 20 --schemes ecmp,rps --seeds 1 "
-            "--set traffic.exact_load=true --json",
+            "--set traffic.exact_load=true --set traffic.start=steady --json",
             {"runs.csv", "table.csv"},
         ),
     ],

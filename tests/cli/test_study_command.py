@@ -93,7 +93,8 @@ def test_a_run_of_a_study_is_that_of_simulate_with_the_same_settings(capsys):
 def test_it_goes_on_where_it_was_and_only_new_points_are_run(capsys):
     succeeded("study study.toml --jobs 1 --out DIR", capsys)
     before = {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))}
-    assert succeeded("study study.toml --jobs 1 --out DIR", capsys).err == ""
+    (line,) = succeeded("study study.toml --jobs 1 --out DIR", capsys).err.splitlines()
+    assert line.startswith("capsmodel: not at its load: ")  # 20 flows into an empty fabric
     Path("study.toml").write_text(STUDY.replace("[0.3, 0.6]", "[0.3, 0.6, 0.8]"))
     succeeded("study study.toml --jobs 1 --out DIR", capsys)
     assert len(set(part_files(Path("DIR/runs"))) - before.keys()) == 4

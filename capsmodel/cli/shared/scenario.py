@@ -60,7 +60,8 @@ class ScenarioOptions:
         fewer uplinks than hosts it may be more than these carry: --set traffic.load_of=leaf-uplinks asks it of them.
         What a run offers depends on the sizes drawn, unless --set traffic.exact_load=true.
     flows
-        Number of Poisson flows (1000).
+        Number of Poisson flows that count (1000). They begin in an empty fabric; --set traffic.start=steady lets them
+        meet the steady state of the load.
     flow_file
         CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
         go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file. Or a connection

@@ -24,6 +24,7 @@ class Purpose(IntEnum):
     LOSSES = 9
     FAULTS = 10
     COMMON_PARTNERS = 11
+    SURROUNDINGS = 12
 
 
 def sequence(seed: int, purpose: Purpose, *, entry: int = 0) -> np.random.SeedSequence:
@@ -51,7 +52,14 @@ class EntrySeeds:
 
         self.arrivals, self.sizes = generator(Purpose.ARRIVALS), generator(Purpose.SIZES)
         self.endpoints, self.partners = generator(Purpose.ENDPOINTS), generator(Purpose.PARTNERS)
-        self._run_seed = seed
+        self._run_seed, self._entry = seed, entry
+
+    def surroundings(self) -> "EntrySeeds":
+        """Return generators for flows that are not counted: a stream of their own, and the same hosts and pairs."""
+        beside = EntrySeeds(self._run_seed, self._entry)
+        own = np.random.default_rng(sequence(self._run_seed, Purpose.SURROUNDINGS, entry=self._entry))
+        beside.arrivals = beside.sizes = beside.endpoints = own
+        return beside
 
     @property
     def hosts(self) -> np.random.Generator:

@@ -204,7 +204,7 @@ def _processors(setup: Setup, stages: int) -> Table:
 def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     source = setup.flows
     flows = np.zeros(len(source.src), records.FLOW)
-    for name in ("src", "dst", "flow_bytes", "start_ps", "short", "tag"):
+    for name in ("src", "dst", "flow_bytes", "start_ps", "short", "tag", "counted"):
         flows[name] = getattr(source, name)
     flows["stack"], flows["known_short"] = setup.flow_classes
     flows["n_paths"], flows["distance"] = paths_between(setup.fabric, source.src, source.dst)
@@ -234,5 +234,7 @@ def _waits(setup: Setup) -> Table:
 def _counters(setup: Setup) -> Table:
     counters = np.zeros(1, records.COUNTERS)
     counters["next_epoch"] = 1
+    counted = np.broadcast_to(setup.flows.counted, len(setup.flows))
+    counters["awaited"] = counted.sum() + counted.all()
     counters["next_probe_ps"] = setup.probe_ps if setup.probe_ps else NONE
     return counters

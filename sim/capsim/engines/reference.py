@@ -409,8 +409,10 @@ class Network(Records):
         self.unused.append(number)
 
     def check_done(self) -> None:
-        """End the run when every flow that can begin has, every subflow has finished and the network is empty."""
+        """End the run when all counted flows are complete, or all flows that can begin and the network is empty."""
         counts = self.counts
+        if counts.awaited == 0:
+            self.end()
         if counts.open_subs or counts.due or self.in_flight():
             return
         if counts.next_start == self.n_starts:

@@ -19,7 +19,9 @@ class Drawn(msgspec.Struct, frozen=True):
     """The flows of one traffic entry before they are merged and ordered.
 
     Pairs `after` say by positions in the entry which flow begins after which; `start_s` of such a flow is how long
-    after the last of those is complete, at its receiver or, with `after_sender`, at its sender.
+    after the last of those is complete, at its receiver or, with `after_sender`, at its sender. Those that are not
+    `counted` only make the load that others meet; of flows in progress at the beginning `flow_bytes` is what is left of
+    `whole_bytes`.
     """
 
     src: Int64
@@ -28,6 +30,8 @@ class Drawn(msgspec.Struct, frozen=True):
     start_s: npt.NDArray[np.float64]
     after: Int64 = NO_PAIRS
     after_sender: Bools | bool = False
+    counted: Bools | bool = True
+    whole_bytes: Int64 | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,9 @@ class FlowList:
         Pairs of a flow and one that must be complete before it begins.
     after_sender : ndarray of bool
         Of a flow that waits, whether the others are complete when their senders know it, not their receivers.
+    counted : ndarray of bool
+        Whether results count the flow; the others make the load that it meets. Where some are not counted a run ends
+        when all others are complete.
     """
 
     src: Int32
@@ -63,6 +70,7 @@ class FlowList:
     input_row: Int32
     after: Int64 = field(default_factory=lambda: NO_PAIRS)
     after_sender: Bools | bool = False
+    counted: Bools | bool = True
 
     def __len__(self) -> int:
         """Return the number of flows."""
@@ -96,6 +104,8 @@ def flow_list(
     input_row: npt.ArrayLike | None = None,
     after: Int64 = NO_PAIRS,
     after_sender: npt.ArrayLike = False,
+    counted: npt.ArrayLike = True,
+    whole_bytes: npt.ArrayLike | None = None,
 ) -> FlowList:
     """Return flows in start order, then those that wait for others.
 
@@ -117,6 +127,10 @@ def flow_list(
         Pairs of positions: a flow, and one that must be complete before it begins; a cycle would never begin.
     after_sender : array_like of bool
         Whether those that a flow waits for are complete when their senders know it.
+    counted : array_like of bool
+        Whether results count a flow.
+    whole_bytes : array_like of int, optional
+        Sizes by which flows are short or not, in bytes; `flow_bytes` when left out.
 
     Returns
     -------
@@ -144,11 +158,12 @@ def flow_list(
         dst=np.asarray(dst).astype(np.int32)[order],
         flow_bytes=sizes,
         start_ps=np.rint(starts[order] * PS_PER_S).astype(np.int64),
-        short=sizes <= short_bytes,
+        short=(sizes if whole_bytes is None else np.asarray(whole_bytes)[order]) <= short_bytes,
         tag=np.broadcast_to(np.asarray(tag, np.int16), sizes.shape)[order],
         input_row=order.astype(np.int32) if input_row is None else np.asarray(input_row, np.int32)[order],
         after=place[after],
         after_sender=np.broadcast_to(np.asarray(after_sender, bool), sizes.shape)[order],
+        counted=np.broadcast_to(np.asarray(counted, bool), sizes.shape)[order],
     )
 
 

@@ -173,7 +173,7 @@ def offered(flows: FlowList, layer: LoadLayer, *, entry: int) -> tuple[float | N
 
     The load is None where all its flows start together, or some wait for others.
     """
-    counted = flows.tag == entry
+    counted = (flows.tag == entry) & flows.counted
     if np.any(flows.waits_for[counted]):
         return None, 0.0
     span_s = float(np.ptp(flows.start_ps[counted])) / PS_PER_S

@@ -1,6 +1,6 @@
 """Shared by all drawn traffic: sizes, senders and who sends to whom."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
@@ -16,9 +16,10 @@ from capsim.fabric.endpoints import Ints, Pairing, Pairs
 from capsim.fabric.flows import Drawn, FlowList, check_flows, check_hosts, flow_list
 from capsim.fabric.listed import Listed
 from capsim.fabric.load import LoadOf, carried_bytes, counted_share, layer_of
-from capsim.fabric.topology import Fabric
+from capsim.fabric.topology import Bools, Fabric
 from capsmodel.checks import ParameterError, require
-from capsmodel.metrics import arrival_rate_per_s
+from capsmodel.metrics import arrival_rate_per_s, offered_load
+from capsmodel.queueing.steady_flows import SteadyLoad, surroundings
 from capsmodel.units import BITS_PER_BYTE
 from capsmodel.workloads.catalogue import FlowSizes, load_workload
 from capsmodel.workloads.files import MOST_POINTS
@@ -114,6 +115,15 @@ class TrafficKind(
             return whole if whole > (1 + _ROUNDING) * distribution.mean_bytes else float(distribution.mean_bytes)
         return float(self.flow_bytes or ((self.min_bytes or 0) + (self.max_bytes or 0)) / 2)
 
+    def size_distribution(self) -> FlowSizes:
+        """Return the distribution of sizes, in bytes."""
+        distribution = self._distribution()
+        if distribution is not None:
+            return distribution
+        if self.flow_bytes is not None:
+            return FlowSizes.fixed(self.flow_bytes)
+        return FlowSizes.uniform(self.min_bytes or 1, self.max_bytes or 1)
+
     def _distribution(self) -> FlowSizes | None:
         """Return the distribution of sizes; None where all are equal or uniform."""
         self._check_size()
@@ -171,6 +181,12 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
     exact_load : bool
         Whether the start times are scaled by one factor, so that what the flows drawn offer from the first start to the
         last is `load`; needs `load` and `flows`.
+    start : str
+        ``empty``: the network is empty at the beginning, a cold start. ``steady``: flows are in progress, and arrivals
+        go on before and after the `flows` that are counted (:mod:`capsmodel.queueing.steady_flows`).
+    cool_down_s : float, optional
+        Of ``steady``: for how long arrivals go on at most after the last one that is counted, in seconds; when left out
+        until all counted flows are complete.
 
     Notes
     -----
@@ -189,6 +205,8 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
     flows: Flows | None = None
     duration_s: Period | None = None
     exact_load: bool = False
+    start: Literal["empty", "steady"] = "empty"
+    cool_down_s: Time | None = None
 
     def rate_per_s(self, fabric: Fabric) -> float:
         """Return the arrival rate λ of the whole fabric, per second."""
@@ -200,7 +218,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         return float(arrival_rate_per_s(self.load or 0, mean_bytes=counted_bytes, rate_bps=capacity_bps))
 
     def expected_flows(self, fabric: Fabric) -> float:
-        """Return about how many flows this entry makes, without making them."""
+        """Return about how many flows this entry counts, without making them."""
         if self.flows is not None:
             return self.flows
         return (self.duration_s or 0.0) * self.rate_per_s(fabric)
@@ -216,6 +234,47 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
             times = np.sort(seeds.arrivals.uniform(0, duration_s, seeds.arrivals.poisson(rate_per_s * duration_s)))
         drawn = _among_senders(self, fabric, seeds, times)
         return self._with_exact_load(drawn, times, fabric) if self.exact_load else drawn
+
+    def host_load(self, fabric: Fabric) -> float:
+        """Return the load that this entry is expected to ask of the links from hosts."""
+        capacity_bps = layer_of(fabric, "host-links").capacity_bps
+        return float(offered_load(self.rate_per_s(fabric), mean_bytes=self.mean_bytes(), rate_bps=capacity_bps))
+
+    def surrounded(self, drawn: Drawn, fabric: Fabric, seeds: EntrySeeds, *, host_load: float) -> Drawn:
+        """Return the flows of this entry with those that a steady start adds, which are not counted.
+
+        Parameters
+        ----------
+        drawn : Drawn
+            From :meth:`draw`.
+        fabric : Fabric
+            The fabric whose hosts send.
+        seeds : EntrySeeds
+            Of this entry.
+        host_load : float
+            Load that all entries of the run ask of the links from hosts.
+        """
+        hosts = layer_of(fabric, "host-links")
+        load = SteadyLoad(self.rate_per_s(fabric), host_load, hosts.capacity_bps / len(hosts.ports))
+        beside = seeds.surroundings()
+        around = surroundings(
+            self.size_distribution(),
+            (drawn.start_s - self.start_s, drawn.flow_bytes),
+            load,
+            cool_down_s=self.cool_down_s,
+            rng=beside.arrivals,
+        )
+        senders = self.senders(fabric, beside.hosts)
+        src = senders[beside.endpoints.integers(0, len(senders), len(around.start_s))]
+        dst = self.pairing.receivers(fabric, src, seeds=beside, senders=senders)
+        return Drawn(
+            np.concatenate([drawn.src, src]),
+            np.concatenate([drawn.dst, dst]),
+            np.concatenate([drawn.flow_bytes, around.flow_bytes]),
+            np.concatenate([drawn.start_s + around.lead_s, self.start_s + around.start_s]),
+            counted=np.arange(len(drawn.src) + len(src)) < len(drawn.src),
+            whole_bytes=np.concatenate([drawn.flow_bytes, around.whole_bytes]),
+        )
 
     def _with_exact_load(self, drawn: Drawn, times: Floats, fabric: Fabric) -> Drawn:
         """Return flows drawn at `times` with these scaled, so that from first to last they offer the load asked for."""
@@ -425,6 +484,7 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
     for position, entry in enumerate(entries):
         checked_struct(entry, where=f"traffic[{position}]")
     drawn = [entry.draw(fabric, EntrySeeds(seed, position)) for position, entry in enumerate(entries)]
+    drawn = _surrounded(entries, drawn, fabric, seed)
     for position, flows in enumerate(drawn):
         _check_drawn(flows, fabric, where=f"traffic[{position}].flows")
     src, dst = (np.concatenate([getattr(flows, end) for flows in drawn]) for end in ("src", "dst"))
@@ -441,10 +501,28 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
         tag=np.repeat(np.arange(len(drawn)), counts),
         input_row=np.concatenate([np.arange(len(flows.src)) for flows in drawn]),
         after=np.concatenate([flows.after + first for flows, first in zip(drawn, firsts, strict=True)]),
-        after_sender=np.concatenate(
-            [np.broadcast_to(flows.after_sender, count) for flows, count in zip(drawn, counts, strict=True)]
+        after_sender=_over_flows(drawn, "after_sender"),
+        counted=_over_flows(drawn, "counted"),
+        whole_bytes=np.concatenate(
+            [flows.flow_bytes if flows.whole_bytes is None else flows.whole_bytes for flows in drawn]
         ),
     )
+
+
+def _surrounded(entries: tuple[AnyTraffic, ...], drawn: list[Drawn], fabric: Fabric, seed: int) -> list[Drawn]:
+    """Return the flows of all entries with those that steady starts add."""
+    host_load = sum(entry.host_load(fabric) for entry in entries if isinstance(entry, Poisson))
+    return [
+        entry.surrounded(flows, fabric, EntrySeeds(seed, position), host_load=host_load)
+        if isinstance(entry, Poisson) and entry.start == "steady"
+        else flows
+        for position, (entry, flows) in enumerate(zip(entries, drawn, strict=True))
+    ]
+
+
+def _over_flows(drawn: list[Drawn], name: str) -> Bools:
+    """Return over all flows a field that is one value for all of an entry, or one for each."""
+    return np.concatenate([np.broadcast_to(getattr(flows, name), len(flows.src)) for flows in drawn])
 
 
 def check_workloads(entries: tuple[AnyTraffic, ...]) -> None:

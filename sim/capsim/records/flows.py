@@ -34,7 +34,8 @@ FLOW = np.dtype(
         ("winner", "i4"),  # subflow that was complete, or brought the last missing segment, first
         ("path", "i4"),  # label of the path to which its packets are pinned, or NONE
         ("path_back", "i4"),  # of its acknowledgements
-        ("opening", "i4"),  # subflows that are opened at this moment and do not exist yet
+        ("opening", "i2"),  # subflows that are opened at this moment and do not exist yet
+        ("counted", "i2"),  # whether results count it
         ("flow_bytes", "i8"),
         ("start_ps", "i8"),
         ("n_segments", "i8"),

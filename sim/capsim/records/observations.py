@@ -9,6 +9,7 @@ COUNTERS = np.dtype(
         ("traversals", "i8"),  # packets that fully crossed a link
         ("next_start", "i8"),  # flow
         ("due", "i8"),  # flows that wait for no others any more and have not begun
+        ("awaited", "i8"),  # counted flows that are not complete; above 0 for ever where all flows are counted
         ("open_subs", "i8"),  # opened and not yet finished or aborted
         ("subs", "i8"),  # opened so far
         ("ring_end", "i8"),  # bytes of segment flags that are in use

@@ -9,9 +9,9 @@ its distribution :math:`F(x)`  :func:`fct_cdf`          1
 percentile       :math:`x_q`   :func:`fct_percentile_s` second
 ================ ============= ======================== ======
 
-All functions take the flows table of a result (:mod:`capsim.base.schema`). A flow counts when it starts at `warm_up_s`
-or later (:func:`counted_flows`), and completion times are over those that have finished, in :class:`~capsim.Summary` as
-here: with unfinished flows they are too good.
+All functions take the flows table of a result (:mod:`capsim.base.schema`). They are about the flows that the column
+``counted`` says count (:func:`counted_flows`), and completion times are over those that have finished, in
+:class:`~capsim.Summary` as here: with unfinished flows they are too good.
 """
 
 from collections.abc import Sequence
@@ -31,15 +31,15 @@ SIZE_EDGES_BYTES = (0, 100_000, 10_000_000, float("inf"))
 """Small, medium and large flows as in pFabric (Alizadeh et al., SIGCOMM 2013, Section 5): up to 100 KB, up to 10 MB."""
 
 
-def counted_flows(flows: pd.DataFrame, *, warm_up_s: float) -> pd.DataFrame:
-    """Return the flows that count: those that start at `warm_up_s` or later, in seconds.
+def counted_flows(flows: pd.DataFrame) -> pd.DataFrame:
+    """Return the flows that count: those that start after the warm-up, and not only to make the load of others.
 
-    Those that start last end while the network empties, and count as well.
+    After a cold start those that start last end while the network empties, and count as well.
     """
-    return flows[flows["start_s"] >= warm_up_s]
+    return flows[flows["counted"]]
 
 
-def finished_flows(flows: pd.DataFrame, *, warm_up_s: float, kind: Kind = "all") -> pd.DataFrame:
+def finished_flows(flows: pd.DataFrame, *, kind: Kind = "all") -> pd.DataFrame:
     """Return the flows that count and have finished: all, the short ones or the long ones.
 
     Raises
@@ -48,12 +48,12 @@ def finished_flows(flows: pd.DataFrame, *, warm_up_s: float, kind: Kind = "all")
         If there is no such kind.
     """
     choice("kind", kind, get_args(Kind))
-    counted = counted_flows(flows, warm_up_s=warm_up_s)
+    counted = counted_flows(flows)
     done = counted[counted["finished"]]
     return done if kind == "all" else done[done["short"] == (kind == "short")]
 
 
-def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: float = 0.0, kind: Kind = "all") -> Any:
+def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, kind: Kind = "all") -> Any:
     """Return a percentile of completion times by nearest rank (:func:`capsmodel.metrics.percentile`), in seconds.
 
     Parameters
@@ -63,8 +63,6 @@ def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: 
     percent : array_like
         99 for the 99th percentile: 0, which is the least time, or in [1, 100]. What is between 0 and 1 is nearly always
         meant as the q of :func:`capsmodel.metrics.percentile`, so it is refused.
-    warm_up_s : float
-        Flows that start earlier are left out, in seconds.
     kind : str
         ``all``, ``short`` or ``long``.
 
@@ -80,7 +78,7 @@ def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: 
 
     Examples
     --------
-    >>> flows = pd.DataFrame({"start_s": 0.0, "finished": True, "short": True, "fct_s": [1.0, 2.0, 3.0, 200.0]})
+    >>> flows = pd.DataFrame({"counted": True, "finished": True, "short": True, "fct_s": [1.0, 2.0, 3.0, 200.0]})
     >>> fct_percentile_s(flows, [50, 99]).tolist()
     [2.0, 200.0]
     """
@@ -88,8 +86,8 @@ def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: 
     inside = bool(np.all((asked == 0) | (asked >= 1) & (asked <= 100)))
     rule = "99 is the 99th percentile; below the 1st give capsmodel.metrics.percentile(times, q=percent/100)"
     require(inside, f"percent = {percent!r}, but it must be 0 or in [1, 100]: {rule}")
-    read = flows[["start_s", "finished", "short", "fct_s"]]
-    return nearest_rank(finished_flows(read, warm_up_s=warm_up_s, kind=kind)["fct_s"], percent)
+    read = flows[["counted", "finished", "short", "fct_s"]]
+    return nearest_rank(finished_flows(read, kind=kind)["fct_s"], percent)
 
 
 def nearest_rank(values: npt.ArrayLike, percent: npt.ArrayLike) -> Any:
@@ -100,15 +98,13 @@ def nearest_rank(values: npt.ArrayLike, percent: npt.ArrayLike) -> Any:
     return percentile(sample, q=asked / 100)
 
 
-def fct_cdf(flows: pd.DataFrame, *, warm_up_s: float = 0.0, kind: Kind = "all") -> pd.DataFrame:
+def fct_cdf(flows: pd.DataFrame, *, kind: Kind = "all") -> pd.DataFrame:
     """Return the empirical distribution of completion times.
 
     Parameters
     ----------
     flows : DataFrame
         The flows table of a result.
-    warm_up_s : float
-        Flows that start earlier are left out, in seconds.
     kind : str
         ``all``, ``short`` or ``long``.
 
@@ -120,18 +116,16 @@ def fct_cdf(flows: pd.DataFrame, *, warm_up_s: float = 0.0, kind: Kind = "all") 
 
     Examples
     --------
-    >>> flows = pd.DataFrame({"start_s": 0.0, "finished": True, "short": True, "fct_s": [3.0, 1.0, 1.0, 2.0]})
+    >>> flows = pd.DataFrame({"counted": True, "finished": True, "short": True, "fct_s": [3.0, 1.0, 1.0, 2.0]})
     >>> fct_cdf(flows)["cdf_prob"].tolist()
     [0.5, 0.75, 1.0]
     """
-    times_s = finished_flows(flows, warm_up_s=warm_up_s, kind=kind)["fct_s"].to_numpy()
+    times_s = finished_flows(flows, kind=kind)["fct_s"].to_numpy()
     values_s, counts = np.unique(times_s, return_counts=True)
     return pd.DataFrame({"fct_s": values_s, "cdf_prob": np.cumsum(counts) / len(times_s)})
 
 
-def fct_by_size(
-    flows: pd.DataFrame, edges_bytes: Sequence[float] = SIZE_EDGES_BYTES, *, warm_up_s: float = 0.0
-) -> pd.DataFrame:
+def fct_by_size(flows: pd.DataFrame, edges_bytes: Sequence[float] = SIZE_EDGES_BYTES) -> pd.DataFrame:
     """Return completion times for each bin of flow sizes.
 
     Parameters
@@ -141,8 +135,6 @@ def fct_by_size(
     edges_bytes : sequence of float
         Edges of the bins in increasing order, at least two, in bytes; the last may be infinite. A bin holds the sizes
         above its lower edge up to its upper edge, that included, as a short flow is one of at most ``short_bytes``.
-    warm_up_s : float
-        Flows that start earlier are left out, in seconds.
 
     Returns
     -------
@@ -160,7 +152,7 @@ def fct_by_size(
     Examples
     --------
     >>> flows = pd.DataFrame(
-    ...     {"start_s": 0.0, "finished": True, "short": [True, False], "flow_bytes": [100_000, 100_001]}
+    ...     {"counted": True, "finished": True, "short": [True, False], "flow_bytes": [100_000, 100_001]}
     ... ).assign(fct_s=[1e-3, 9e-3], slowdown=1.25)
     >>> fct_by_size(flows)["flows"].tolist()
     [1, 1, 0]
@@ -168,7 +160,7 @@ def fct_by_size(
     edges = np.asarray(edges_bytes, np.float64)
     rising = edges.ndim == 1 and len(edges) >= 2 and bool(np.all(np.diff(edges) > 0))
     require(rising, f"edges_bytes = {edges_bytes}, but it must be two or more numbers in increasing order")
-    counted = counted_flows(flows, warm_up_s=warm_up_s)
+    counted = counted_flows(flows)
     return pd.DataFrame([_bin(counted, low, high) for low, high in pairwise(edges.tolist())])
 
 

@@ -80,7 +80,7 @@ def plot_cdf(
 
 
 def _flows_of(one: Result | pd.DataFrame) -> pd.DataFrame:
-    return counted_flows(one.flows, warm_up_s=one.scenario.warm_up_s) if isinstance(one, Result) else one
+    return counted_flows(one.flows) if isinstance(one, Result) else one
 
 
 def plot_histograms(result: Result, file: str | Path | None = None) -> "Figure":

@@ -82,8 +82,7 @@ class Result:
     @cached_property
     def loads(self) -> dict[str, Any]:
         """Return what load was asked for and offered, and whether the backlog grows (`load_record`)."""
-        times = {"warm_up_s": self.scenario.warm_up_s, "end_s": self.resources.simulated_s}
-        return load_columns(self.manifest["load"], self.flows, **times)
+        return load_columns(self.manifest["load"], self.flows, end_s=self.resources.simulated_s)
 
     def remarks(self) -> list[str]:
         """Return why the run may say little about the load asked for (`load_remarks`)."""
@@ -108,15 +107,15 @@ class Result:
 
     def fct_by_size(self, edges_bytes: Sequence[float] = SIZE_EDGES_BYTES) -> pd.DataFrame:
         """Return completion times for each bin of flow sizes; see :func:`capsim.results.fct.fct_by_size`."""
-        return fct_by_size(self.flows, edges_bytes, warm_up_s=self.scenario.warm_up_s)
+        return fct_by_size(self.flows, edges_bytes)
 
     def fct_percentile_s(self, percent: npt.ArrayLike, *, kind: Kind = "all") -> Any:
         """Return a percentile of completion times in seconds; see :func:`capsim.results.fct.fct_percentile_s`."""
-        return fct_percentile_s(self.flows, percent, warm_up_s=self.scenario.warm_up_s, kind=kind)
+        return fct_percentile_s(self.flows, percent, kind=kind)
 
     def fct_cdf(self, *, kind: Kind = "all") -> pd.DataFrame:
         """Return the empirical distribution of completion times; see :func:`capsim.results.fct.fct_cdf`."""
-        return fct_cdf(self.flows, warm_up_s=self.scenario.warm_up_s, kind=kind)
+        return fct_cdf(self.flows, kind=kind)
 
     def samples(self, field: str) -> pd.DataFrame:
         """Return what the probes saw of one field: a row for each time, a column for each entity.

@@ -189,7 +189,17 @@ _SUMMED = (
     "units_stalled",
 )  # the last four are there with coding
 _READ = (
-    *("start_s", "finished", "short", "fct_s", "slowdown", "flow_bytes", "delivered_bytes", "measured_bytes"),
+    *(
+        "start_s",
+        "counted",
+        "finished",
+        "short",
+        "fct_s",
+        "slowdown",
+        "flow_bytes",
+        "delivered_bytes",
+        "measured_bytes",
+    ),
     *("winner_timeouts", *_SUMMED),
 )
 
@@ -204,10 +214,10 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
     end_s : float
         Simulated time at the end of the run, in seconds.
     warm_up_s : float
-        Flows that start earlier are left out, in seconds.
+        Goodput of long flows is over the time after it, in seconds.
     """
     all_flows = {name: flows[name].to_numpy() for name in _READ if name in flows}
-    counts = all_flows["start_s"] >= warm_up_s
+    counts = all_flows["counted"]
     of = {name: values[counts] for name, values in all_flows.items()}
     total = {name: of[name].sum() for name in _SUMMED if name in of}
     finished, is_short = of["finished"], of["short"]

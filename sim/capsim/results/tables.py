@@ -84,12 +84,13 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
     acked_s = seconds(np.where(flows["acked_ps"] < 0, records.NONE, flows["acked_ps"] - flows["begin_ps"]))
     delivered_bytes = _payload_bytes(flows, delivered_segments(flows, subs))
     before_bytes = _payload_bytes(flows, raw.warm.delivered) if raw.warm else np.zeros_like(delivered_bytes)
+    begun = flows["begin_ps"] != NONE
     columns: Columns = {
         "flow": np.arange(len(flows)),
         "src": flows["src"],
         "dst": flows["dst"],
         "flow_bytes": flows["flow_bytes"],
-        "start_s": np.where(flows["begin_ps"] == NONE, np.inf, flows["begin_ps"] / PS_PER_S),
+        "start_s": np.where(begun, flows["begin_ps"] / PS_PER_S, np.inf),
         "established_s": seconds(_established_ps(subs, len(flows))),
         "fct_s": fct_s,
         "acked_fct_s": acked_s,
@@ -97,6 +98,7 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "slowdown": fct_s / ideal_fct_s,
         "delivered_bytes": delivered_bytes,
         "measured_bytes": (delivered_bytes - before_bytes) * _outlasted(raw, setup),
+        "counted": (flows["counted"] != 0) & (np.where(begun, flows["begin_ps"], np.inf) >= setup.warm_up_ps),
         "finished": flows["received_ps"] >= 0,
         "short": flows["short"] != 0,
         "traffic_entry": flows["tag"],

@@ -165,7 +165,7 @@ class Run:
     @cached_property
     def counted(self) -> pd.DataFrame:
         """Return the flows that count."""
-        return counted_flows(self.flows, warm_up_s=self.result.scenario.warm_up_s)
+        return counted_flows(self.flows)
 
     @cached_property
     def done(self) -> pd.DataFrame:

@@ -498,7 +498,7 @@ class Studied:
             result = Result.load(place)
             same = result.manifest["id"] == run_id
             require(same, f"{place} was replaced meanwhile by a run of other settings: {rule}")
-            counted = counted_flows(result.flows, warm_up_s=result.scenario.warm_up_s)
+            counted = counted_flows(result.flows)
             yield counted.assign(seed=seed, **{name: values[name] for name in axes})
 
     def _by_curve(self, at: str | Mapping[str, Any] | None) -> dict[str, pd.DataFrame]:

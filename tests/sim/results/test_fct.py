@@ -11,16 +11,16 @@ from capsim import Batch, Dumbbell, ParameterError, Poisson, Result, Scenario, s
 from capsim.results.fct import SIZE_EDGES_BYTES, fct_by_size, fct_cdf, fct_percentile_s, finished_flows
 
 KB, MB = 1000, 1_000_000
+WARM_UP_S = 1.0
 
 
 def flow(start_s: float, flow_bytes: int, fct_s: float = math.nan, slowdown: float = math.nan) -> dict[str, Any]:
     """Return a row of the flows table; it is finished if it has a time, and short up to 100 KB."""
     done = not math.isnan(fct_s)
     columns = {"start_s": start_s, "flow_bytes": flow_bytes, "fct_s": fct_s, "slowdown": slowdown, "finished": done}
-    return columns | {"short": flow_bytes <= 100 * KB}
+    return columns | {"short": flow_bytes <= 100 * KB, "counted": start_s >= WARM_UP_S}
 
 
-WARM_UP_S = 1.0
 FLOWS = pd.DataFrame(
     [
         flow(0.999, 10 * KB, fct_s=50.0, slowdown=999.0),  # before the warm-up has ended
@@ -37,7 +37,7 @@ FLOWS = pd.DataFrame(
 
 
 def test_by_size() -> None:
-    table = fct_by_size(FLOWS, warm_up_s=WARM_UP_S)
+    table = fct_by_size(FLOWS)
     expected = pd.DataFrame(
         {
             "above_bytes": [0.0, 1e5, 1e7],
@@ -71,15 +71,16 @@ def test_slowdown_of_a_size_is_by_its_own_rank() -> None:
 
 
 def test_own_edges_leave_out_what_lies_outside() -> None:
-    table = fct_by_size(FLOWS, [10 * KB, 30 * KB, 100 * KB], warm_up_s=WARM_UP_S)
+    table = fct_by_size(FLOWS, [10 * KB, 30 * KB, 100 * KB])
     assert table["flows"].tolist() == [2, 2]
     assert table["mean_fct_s"].tolist() == [pytest.approx(0.1045), 0.001]
-    one_byte = fct_by_size(FLOWS, [100 * KB, 100 * KB + 1], warm_up_s=WARM_UP_S)
+    one_byte = fct_by_size(FLOWS, [100 * KB, 100 * KB + 1])
     assert one_byte["median_fct_s"].tolist() == [0.3]
 
 
 def test_without_a_warm_up_all_flows_count() -> None:
     soon = pd.DataFrame([flow(0.0, KB, fct_s=1.0, slowdown=1.0), flow(0.5, KB, fct_s=2.0, slowdown=1.0)])
+    soon = soon.assign(counted=True)
     assert fct_by_size(soon)["flows"].tolist() == [2, 0, 0]
     assert fct_percentile_s(soon, [0, 100]).tolist() == [1.0, 2.0]
     assert fct_cdf(soon)["cdf_prob"].tolist() == [0.5, 1.0]
@@ -89,23 +90,24 @@ def test_without_a_warm_up_all_flows_count() -> None:
     ("kind", "median_s", "p99_s"), [("all", 0.004, 0.3), ("short", 0.001, 0.208), ("long", 0.1, 0.3)]
 )
 def test_percentiles(kind: Any, median_s: float, p99_s: float) -> None:
-    assert fct_percentile_s(FLOWS, [50, 99], warm_up_s=WARM_UP_S, kind=kind).tolist() == [median_s, p99_s]
-    assert fct_percentile_s(FLOWS, 99, warm_up_s=WARM_UP_S, kind=kind) == p99_s
-    assert fct_percentile_s(FLOWS, 0, warm_up_s=WARM_UP_S) == 0.001
+    assert fct_percentile_s(FLOWS, [50, 99], kind=kind).tolist() == [median_s, p99_s]
+    assert fct_percentile_s(FLOWS, 99, kind=kind) == p99_s
+    assert fct_percentile_s(FLOWS, 0) == 0.001
 
 
 def test_distribution() -> None:
-    table = fct_cdf(FLOWS, warm_up_s=WARM_UP_S)
+    table = fct_cdf(FLOWS)
     assert table["fct_s"].tolist() == [0.001, 0.004, 0.1, 0.208, 0.3]
     assert table["cdf_prob"].tolist() == pytest.approx([2 / 6, 3 / 6, 4 / 6, 5 / 6, 1.0])
-    assert fct_cdf(FLOWS, warm_up_s=WARM_UP_S, kind="long")["fct_s"].tolist() == [0.1, 0.3]
-    assert fct_cdf(FLOWS)["fct_s"].max() == 50.0
+    assert fct_cdf(FLOWS, kind="long")["fct_s"].tolist() == [0.1, 0.3]
+    assert fct_cdf(FLOWS.assign(counted=True))["fct_s"].max() == 50.0
 
 
 def test_without_a_finished_flow_there_is_no_value() -> None:
-    assert math.isnan(fct_percentile_s(FLOWS, 99, warm_up_s=1.7))
-    assert np.isnan(fct_percentile_s(FLOWS, [1, 99], warm_up_s=1.7)).tolist() == [True, True]
-    assert len(fct_cdf(FLOWS, warm_up_s=1.7)) == 0
+    late = FLOWS.assign(counted=FLOWS["start_s"] >= 1.7)
+    assert math.isnan(fct_percentile_s(late, 99))
+    assert np.isnan(fct_percentile_s(late, [1, 99])).tolist() == [True, True]
+    assert len(fct_cdf(late)) == 0
 
 
 @pytest.mark.parametrize("edges_bytes", [[], [1], [0, 0], [2, 1], [0, 2, 1], [0, math.nan], [[0, 1], [2, 3]]])
@@ -122,12 +124,12 @@ def test_percent_is_a_percentage(percent: Any) -> None:
 
 
 def test_percent_from_one_to_a_hundred_is_taken() -> None:
-    assert fct_percentile_s(FLOWS, [0, 1, 100], warm_up_s=WARM_UP_S).tolist() == [0.001, 0.001, 0.3]
+    assert fct_percentile_s(FLOWS, [0, 1, 100]).tolist() == [0.001, 0.001, 0.3]
 
 
 def test_there_are_three_kinds_of_flow() -> None:
     with pytest.raises(ParameterError, match="kind = 'mice', but it must be one of all, short, long"):
-        finished_flows(FLOWS, warm_up_s=0.0, kind="mice")  # type: ignore[arg-type]
+        finished_flows(FLOWS, kind="mice")  # type: ignore[arg-type]
 
 
 def test_the_default_edge_is_that_between_short_and_long() -> None:

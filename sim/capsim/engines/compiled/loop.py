@@ -237,10 +237,10 @@ def handle(w: Any, kind: int, now_ps: int, rare_ps: int) -> int:
 
 @inlined_kernel
 def all_done(w: Any) -> bool:
-    """Return whether every flow that can begin has begun, every subflow has finished and the network is empty."""
+    """Return whether all counted flows are complete, or all flows that can begin and the network is empty."""
     counters = counters_at(w.counters, 0)
     quiet = counters.in_flight == 0 and counters.open_subs == 0 and counters.due == 0
-    return quiet and counters.next_start == w.n_starts
+    return counters.awaited == 0 or (quiet and counters.next_start == w.n_starts)
 
 
 def loop(world: int, max_events: int) -> int:

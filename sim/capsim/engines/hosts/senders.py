@@ -35,9 +35,9 @@ from capsim.engines.hosts.subflows import (
     close,
     data_acknowledged,
     enter_subflow,
+    finish_flow,
     finish_shared,
     flow_draw,
-    let_begin,
     mark_draw,
     note_ready,
     offer_data,
@@ -215,5 +215,4 @@ def finish_sending(w: Any, s: int, now_ps: int) -> None:
     close(w, s, now_ps)
     flow = flow_at(w.flows, sub.flow)
     if flow.acked_ps == NONE:
-        flow.acked_ps = now_ps
-        let_begin(w, whole(sub.flow), 1, now_ps)
+        finish_flow(w, whole(sub.flow), now_ps)

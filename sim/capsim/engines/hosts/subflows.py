@@ -64,6 +64,14 @@ def let_begin(w: Any, f: int, at_sender: int, now_ps: int) -> None:
                 arm_flow(w, number)
 
 
+def finish_flow(w: Any, f: int, now_ps: int) -> None:
+    """Note that the sender of flow `f` knows it complete, and let the flows begin that waited for that."""
+    flow = flow_at(w.flows, f)
+    flow.acked_ps = now_ps
+    counters_at(w.counters, 0).awaited -= flow.counted
+    let_begin(w, f, 1, now_ps)
+
+
 def enter_subflow(w: Any, f: int, s: int, now_ps: int) -> None:
     """Fill in the record of a new subflow and chain it to its flow."""
     flow, sub = flow_at(w.flows, f), sub_at(w.subs, s)
@@ -260,8 +268,7 @@ def finish_shared(w: Any, s: int, now_ps: int) -> None:
     flow = flow_at(w.flows, sub_at(w.subs, s).flow)
     if flow.acked_ps != NONE or flow.data_acked != flow.n_segments:
         return
-    flow.acked_ps = now_ps
-    let_begin(w, whole(sub_at(w.subs, s).flow), 1, now_ps)
+    finish_flow(w, whole(sub_at(w.subs, s).flow), now_ps)
     other = whole(flow.first_sub)
     while other != NONE:
         if sub_at(w.subs, other).closed_ps == NONE:
