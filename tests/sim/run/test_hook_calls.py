@@ -284,8 +284,7 @@ def test_a_function_that_a_hook_calls_writes_no_fraction_either():
     base = scheme("rps")
     stack = replace(base.short, congestion=Congestion(name="own", react=writes_a_share_in_a_function))
     told = told_of(replace(base, name="own", short=stack, long=stack), "compiled")
-    assert "test_hook_calls.py, line " in told
-    assert "`return enlarge(sub)` cannot be compiled" in told
+    assert "cwnd_bytes holds whole numbers, not one of type float64" in told
 
 
 def adds(params, own, switch, sub, packet, ports, candidates, now_ps, u0):

@@ -13,7 +13,6 @@ from typing import Any
 from numba import types
 from numba.core import ir
 from numba.core.compiler_machinery import AnalysisPass, FunctionPass, register_pass
-from numba.core.errors import NumbaError
 from numba.core.ir_utils import build_definitions, find_callname, guard
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import InlineClosureLikes
@@ -22,11 +21,14 @@ from numba.extending import overload
 REMEDY = "make it whole, as by int()"
 
 
-class RefusedError(NumbaError):
-    """A hook returns or writes what it must not: `message` says what, with the remedy, `loc` where."""
+class RefusedError(Exception):
+    """A hook returns or writes what it must not: `message` says what, with the remedy, `loc` where.
+
+    It is no error of Numba, which would take it for one reason of several why no implementation of a function fits.
+    """
 
     def __init__(self, message: str, loc: Any) -> None:
-        super().__init__(message, loc=loc)
+        super().__init__(message)
         self.message, self.loc = message, loc
 
 
