@@ -140,8 +140,9 @@ def settled_share(
     per_byte_s = float(settling_s(1, load=load, rate_bps=rate))
     if per_byte_s == 0:
         return 1.0
+    mean = _mean(sizes)
     lacking = _square_above(sizes, warm_s / per_byte_s) - _square_above(sizes, time_s / per_byte_s)
-    share = lacking * per_byte_s / (2 * _mean(sizes) * (time_s - warm_s))
+    share = lacking * per_byte_s / (2 * mean * (time_s - warm_s))
     return float(min(1.0, max(0.0, 1.0 - share)))
 
 
@@ -222,14 +223,15 @@ def run_precision(
     >>> round(run_precision(one_size, load=0.5, hosts=16, flows=1600), 3)
     0.065
     """
-    share, number = one_number(positive, "load", _load(load)), float(whole("flows", flows, minimum=1))
-    senders = float(whole("hosts", hosts, minimum=2))
-    many = number * (1.0 - float(sizes.cdf(long_bytes)))
+    share, number = one_number(positive, "load", _load(load)), one_number(whole, "flows", flows, minimum=1)
+    senders = one_number(whole, "hosts", hosts, minimum=2)
+    mean = _mean(sizes)
+    many = number * (1.0 - float(sizes.cdf(one_number(non_negative, "long_bytes", long_bytes))))
     if many == 0:
         return float("inf")
     # T and tau in units of the time that a host takes to send one byte
-    tau = _square_above(sizes, 0.0) / (2 * _mean(sizes)) * mean_slowdown(share) / (1 - share)
-    time = number * _mean(sizes) / (share * senders)
+    tau = _square_above(sizes, 0.0) / (2 * mean) * mean_slowdown(share) / (1 - share)
+    time = number * mean / (share * senders)
     variance = 2 * share / (1 - share) ** 2 * (2 * tau / (time * senders) + 1 / many)
     return float(1.96 * variance**0.5 / mean_slowdown(share))
 
@@ -272,7 +274,7 @@ def run_length(sizes: SizeDistribution, *, load: float, hosts: float, settled: f
     >>> run_length(SizeDistribution.fixed(1000), load=0.5, hosts=16, settled=0.9)
     240.0
     """
-    share, senders = one_number(positive, "load", _load(load)), float(whole("hosts", hosts, minimum=2))
+    share, senders = one_number(positive, "load", _load(load)), one_number(whole, "hosts", hosts, minimum=2)
     target = one_number(positive, "settled", settled)
     require(target <= _SHARES, f"settled = {target:g}, but it must be in (0, {_SHARES}]")
     per_flow_s = BITS_PER_BYTE * _mean(sizes) / (share * senders)  # between two arrivals at hosts of 1 bit/s
@@ -294,6 +296,8 @@ def _load(load: float) -> float:
 
 
 def _mean(sizes: SizeDistribution) -> float:
+    is_one = not isinstance(sizes, type) and hasattr(sizes, "expectation")
+    require(is_one, f"sizes is {type(sizes).__name__}, but it must be a distribution of sizes, as SizeDistribution")
     return sizes.expectation(lambda x: x)
 
 

@@ -4,7 +4,6 @@ At a bound both engines give the same records: nothing that a scenario may ask f
 """
 
 import math
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -110,12 +109,12 @@ def test_times_and_sizes_have_the_bounds_of_their_quantity() -> None:
 # Each parameter of each class once, with a scheme that has it: many schemes have the same components.
 PARAMS = list(
     {
-        (type(component.params), field.name): (name, role, field.name)
+        (type(component.params), field): (name, role, field)
         for name in reversed(schemes())
         for role in ROLES
         for component in components_of(scheme(name), role)
-        for field in fields(component.params)
-        if type(getattr(component.params, field.name)) in (int, float)
+        for field in component.settable
+        if type(getattr(component.params, field)) in (int, float)
     }.values()
 )
 
