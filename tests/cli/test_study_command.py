@@ -2,11 +2,12 @@
 
 import csv
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
-from cli.commands import refused, succeeded
+from cli.commands import printed, refused, succeed, succeeded
 from distributed import LocalCluster
 from study.made_up import MadeUp, halved
 
@@ -58,8 +59,28 @@ MEASURED = {"cpu_s"}  # another one each time
 @pytest.fixture(autouse=True)
 def study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    write(STUDY)
+
+
+def write(text):
     Path("small.toml").write_text(SCENARIO)
-    Path("study.toml").write_text(STUDY)
+    Path("study.toml").write_text(text)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Return a folder with the study and its 8 runs in DIR, for :func:`copied`, which every test may change."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write(STUDY)
+        succeed("study", "study.toml", "--jobs", "1", "--keep-results", "--out", "DIR")
+    return folder
+
+
+@pytest.fixture
+def copied(finished, tmp_path):
+    shutil.copytree(finished / "DIR", tmp_path / "DIR")
 
 
 def rows(folder):
@@ -67,22 +88,21 @@ def rows(folder):
         return [{name: value for name, value in row.items() if name not in MEASURED} for row in csv.DictReader(file)]
 
 
-def test_every_point_of_the_grid_is_run_with_every_seed(capsys):
-    told = succeeded("study study.toml --jobs 1", capsys)
-    assert {entry.name for entry in Path("study").iterdir()} == FILES - {"results", "verdicts.csv", "settings.png"}
-    found = rows("study")
+def test_every_point_of_the_grid_is_run_with_every_seed(copied, capsys):
+    assert {entry.name for entry in Path("DIR").iterdir()} == FILES - {"verdicts.csv", "settings.png"}
+    found = rows("DIR")
     assert [(row["scheme"], row["traffic.load"], row["seed"]) for row in found] == [
         (scheme, load, seed) for seed in "12" for scheme in ("ecmp", "rps") for load in ("0.3", "0.6")
     ]
-    assert "ratio to" in told.out
-    assert "transport.min_rto_s = 10ms" in " ".join(told.out.split())
-    again = succeeded("study study/study.toml --out again --expand", capsys).out
-    assert "study: 4 points, 8 runs" in again
-    assert Path("study/study.png").read_bytes()[:4] == b"\x89PNG"
+    out = printed("study study.toml --jobs 1 --keep-results --out DIR", capsys)
+    assert "ratio to" in out
+    assert "transport.min_rto_s = 10ms" in " ".join(out.split())
+    assert "profile:" not in out
+    assert "study: 4 points, 8 runs" in printed("study DIR/study.toml --out again --expand", capsys)
+    assert Path("DIR/study.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_a_run_of_a_study_is_that_of_simulate_with_the_same_settings(capsys):
-    succeeded("study study.toml --jobs 1 --keep-results --out DIR", capsys)
+def test_a_run_of_a_study_is_that_of_simulate_with_the_same_settings(copied, capsys):
     flags = "--scheme rps --load 0.6 --set transport.min_rto_s=10ms --seed 2"
     succeeded(f"simulate small.toml {flags} --out alone", capsys)
     kept = Result.load("DIR/results/rps-0.6-10ms-seed2")
@@ -90,8 +110,7 @@ def test_a_run_of_a_study_is_that_of_simulate_with_the_same_settings(capsys):
     assert "identical" in succeeded("rerun DIR/results/rps-0.6-10ms-seed2/flows.parquet", capsys).out
 
 
-def test_it_goes_on_where_it_was_and_only_new_points_are_run(capsys):
-    succeeded("study study.toml --jobs 1 --out DIR", capsys)
+def test_it_goes_on_where_it_was_and_only_new_points_are_run(copied, capsys):
     before = {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))}
     (line,) = succeeded("study study.toml --jobs 1 --out DIR", capsys).err.splitlines()
     assert line.startswith("capsmodel: not at its load: ")  # 20 flows into an empty fabric
@@ -104,45 +123,43 @@ def test_it_goes_on_where_it_was_and_only_new_points_are_run(capsys):
 
 def test_a_profile_is_printed_and_fits_each_scheme(capsys):
     """Catches a study whose runs have other settings than a comparison, and values that nobody sees."""
-    Path("study.toml").write_text(STUDY)
-    shown = " ".join(succeeded("study study.toml --jobs 1 --set profile=100g --out DIR", capsys).out.split())
+    Path("study.toml").write_text(STUDY.replace("[0.3, 0.6]", "[0.3]"))
+    line = "study study.toml --jobs 1 --seeds 1 --set profile=100g --out DIR"
+    shown = " ".join(printed(line, capsys).split())
     assert "profile: packets of 4150 bytes, base RTT" in shown
     assert "transport.mss_bytes = 4110B" in shown
-    plain = succeeded("study study.toml --jobs 1 --out plain", capsys).out
-    assert "profile:" not in plain
 
 
-def test_shards_together_are_the_study(capsys):
-    succeeded("study study.toml --jobs 1 --out whole", capsys)
+def test_shards_together_are_the_study(copied, capsys):
     for part in (1, 2, 3):
         told = succeeded(f"study study.toml --jobs 1 --shard {part}/3 --out shard{part}", capsys)
         assert f"Shard {part} of 3: {(3, 3, 2)[part - 1]} runs made" in told.out
-    assert "2 of 8 tasks have no result: run" in refused("merge study.toml shard1 shard2 --out DIR", capsys)
+    assert "2 of 8 tasks have no result: run" in refused("merge study.toml shard1 shard2 --out merged", capsys)
     Path("study.toml").rename("before.toml")
     Path("edited.toml").write_text(Path("before.toml").read_text().replace("[0.3, 0.6]", "[0.2, 0.7]"))
-    edited = refused("merge edited.toml shard1 shard2 --out DIR", capsys)
+    edited = refused("merge edited.toml shard1 shard2 --out merged", capsys)
     assert "8 of 8 tasks have no result, but the folders have rows of 6 other runs: they are of another" in edited
     Path("before.toml").rename("study.toml")
     merged = succeeded("merge study.toml shard1 shard2 shard3/runs --out merged --json", capsys)
-    assert rows("merged") == rows("whole")
+    assert rows("merged") == rows("DIR")
     table = json.loads(merged.out)
     assert [row["metric"] for row in table].count("p99_fct_short_s") == 4
     assert {row["seeds"] for row in table} == {2}
 
 
-def test_a_cluster_gives_the_rows_of_one_process(capsys):
-    succeeded("study study.toml --jobs 1 --out here", capsys)
+def test_a_cluster_gives_the_rows_of_one_process(copied, capsys):
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
         succeeded(f"study study.toml --cluster {cluster.scheduler_address} --out there", capsys)
-    assert rows("there") == rows("here")
+    assert rows("there") == rows("DIR")
 
 
-def test_tables_are_written_where_nothing_can_draw(capsys, monkeypatch):
+def test_tables_are_written_where_nothing_can_draw(copied, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    told = succeeded("study study.toml --jobs 1 --out DIR", capsys)
-    assert "pip install" in told.err
-    assert {"table.csv", "runs.csv"} <= {entry.name for entry in Path("DIR").iterdir()}
-    assert not Path("DIR/study.png").exists()
+    Path("new").mkdir()
+    shutil.move("DIR/runs", "new")
+    assert "pip install" in succeeded("study study.toml --jobs 1 --out new", capsys).err
+    files = FILES - {"results", "verdicts.csv", "study.png", "settings.png"}
+    assert {entry.name for entry in Path("new").iterdir()} == files
 
 
 @pytest.mark.parametrize(
@@ -198,29 +215,7 @@ def test_a_bad_study_is_one_line_and_leaves_nothing(old, new, told, capsys, monk
     assert not Path("study/runs.csv").exists()
 
 
-def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(capsys):
-    Path("study.toml").write_text(STUDY.replace("seeds = 2", "seeds = [8, 16]") + CLAIM)
-    told = succeeded("study study.toml --jobs 1 --out DIR", capsys)
-    assert "1 claims: 1 " in told.out
-    with Path("DIR/verdicts.csv").open(encoding="utf-8") as file:
-        verdicts = list(csv.DictReader(file))
-    assert {row["id"] for row in verdicts} == {"lower"}
-    assert {row["seeds"] for row in verdicts} == {"16"}
-    assert [row["point"] for row in verdicts] == [
-        "rps against ecmp, traffic.load 0.3",
-        "rps against ecmp, traffic.load 0.6",
-    ]
-    before = {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))}
-    assert len(before) == 64
-    succeeded("study study.toml --jobs 1 --out DIR", capsys)
-    assert {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))} == before
-    assert "64 rows in DIR/runs, all of study" in succeeded("study study.toml --out DIR --check", capsys).out
-    costs = json.loads(succeeded("study study.toml --out DIR --costs --json", capsys).out)
-    assert (costs[0]["runs"], costs[0]["missing_runs"]) == (64, 0)
-
-
-def test_rows_of_a_changed_study_are_told(capsys):
-    succeeded("study study.toml --jobs 1 --out DIR", capsys)
+def test_rows_of_a_changed_study_are_told(copied, capsys):
     Path("study.toml").write_text(STUDY.replace('"10ms"', '"20ms"'))
     assert "8 rows in DIR/runs are of no run of study" in refused("study study.toml --out DIR --check", capsys)
 
@@ -241,44 +236,72 @@ def verdicts(folder):
         return list(csv.DictReader(file))
 
 
-def test_a_changed_setting_shows_the_word_as_filed_beside(capsys):
+@pytest.fixture(scope="module")
+def columns():
+    studies = published_studies()
+    return {*PLOTTED, *compared_columns(studies["repflow-ns3-ws"]), *compared_columns(studies["repflow-overhead"])}
+
+
+@pytest.fixture
+def made_up(columns, monkeypatch):
+    """Runs of the commands are made up, and what they would take: RepFlow's flows take 0.57 times as long as TCP's."""
+    executor = MadeUp(halved, columns=columns)
+    monkeypatch.setattr(Machines, "executor", lambda self: executor)
+    monkeypatch.setattr("capsim.study.claims.expected_cpu_s", lambda scenario: 1.0)
+    return executor
+
+
+def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(made_up, capsys):
+    """Both schemes are alike, and eight seeds that scatter by a third decide nothing."""
+    made_up.ratio, made_up.spread = (lambda *_: 1.0), 0.3
+    Path("study.toml").write_text(STUDY.replace("seeds = 2", "seeds = [8, 16]") + CLAIM)
+    line = "study study.toml --jobs 1 --out DIR"
+    assert "1 claims: 1 open" in printed(line, capsys)
+    assert {row["id"] for row in verdicts("DIR")} == {"lower"}
+    assert {row["seeds"] for row in verdicts("DIR")} == {"16"}
+    assert [row["point"] for row in verdicts("DIR")] == [
+        "rps against ecmp, traffic.load 0.3",
+        "rps against ecmp, traffic.load 0.6",
+    ]
+    assert len(made_up.ran) == len(part_files(Path("DIR/runs"))) == 64
+    succeeded(line, capsys)
+    assert len(made_up.ran) == 64
+    assert "64 rows in DIR/runs, all of study" in printed("study study.toml --out DIR --check", capsys)
+    (costs,) = json.loads(printed("study study.toml --out DIR --costs --json", capsys))
+    assert (costs["runs"], costs["missing_runs"]) == (64, 0)
+
+
+def test_a_changed_setting_shows_the_word_as_filed_beside(made_up, capsys):
     """The word of the file as it is follows from the rows in the folder; a change makes other runs."""
+
+    def ratio(scheme, scenario, seed):
+        return 1.0 if scheme == "ecmp" else 0.8 if scenario["fabric"]["spines"] == 1 else 1.2
+
+    made_up.ratio = ratio
     Path("study.toml").write_text(STUDY.replace("seeds = 2", "seeds = [8, 8]") + CLAIM)
-    succeeded("study study.toml --jobs 1 --out DIR", capsys)
-    filed = json.loads(succeeded("study study.toml --jobs 1 --out DIR --json", capsys).out)
-    line = "study study.toml --jobs 1 --out DIR --set fabric.spines=1"
-    changed = json.loads(succeeded(f"{line} --json", capsys).out)
-    seeds = [task["payload"]["seed"] for task in finished_tasks(Path("DIR/runs")).values()]
-    assert sum(seed <= 8 for seed in seeds) == 64  # one fails, so that a second family is run too
-    assert [row["before"] for row in changed] == [row["word"] for row in filed]
+    filed = json.loads(printed("study study.toml --jobs 1 --out DIR --json", capsys))
+    assert {row["word"] for row in filed} == {"fails"}
     assert "before" not in filed[0]
-    assert "as filed" in succeeded(line, capsys).out
+    line = "study study.toml --jobs 1 --out DIR --set fabric.spines=1"
+    changed = json.loads(printed(f"{line} --json", capsys))
+    seeds = [task["payload"]["seed"] for task in finished_tasks(Path("DIR/runs")).values()]
+    assert sum(seed <= 8 for seed in seeds) == 64
+    assert sum(seed > 8 for seed in seeds) == 32  # of what fails a second family is run too
+    assert [row["before"] for row in changed] == [row["word"] for row in filed]
+    assert {row["word"] for row in changed} == {"holds"}
+    assert "as filed" in printed(line, capsys)
 
 
-def test_a_word_as_filed_is_shown_only_where_the_file_was_run_as_it_is(capsys):
+def test_a_word_as_filed_is_shown_only_where_the_file_was_run_as_it_is(made_up, capsys):
     """A setting that one scheme reads leaves the runs of the other as they are: these alone say no word."""
     claims = STUDY.replace("seeds = 2", "seeds = [8, 8]").replace('"rps"', '"letflow"').replace("[0.3, 0.6]", "[0.3]")
     Path("study.toml").write_text(claims + CLAIM.replace('"rps"', '"letflow"'))
     line = "study study.toml --jobs 1 --set balancer.gap_s=1ms --out new"
-    unknown = succeeded(line, capsys).out
-    assert "as filed" not in unknown
-    filed = json.loads(succeeded("study study.toml --jobs 1 --json", capsys).out)
+    assert "as filed" not in printed(line, capsys)
+    filed = json.loads(printed("study study.toml --jobs 1 --json", capsys))
     assert len(finished_tasks(Path("new/runs"))) == len(finished_tasks(Path("study/runs"))) == 16
-    changed = json.loads(succeeded(f"{line} --json", capsys).out)
+    changed = json.loads(printed(f"{line} --json", capsys))
     assert [row["before"] for row in changed] == [row["word"] for row in filed]
-
-
-def columns_of(name):
-    return compared_columns(published_studies()[name])
-
-
-@pytest.fixture
-def made_up(monkeypatch):
-    """Runs of the commands are made up: RepFlow's flows take 0.57 times as long as TCP's."""
-    compared = {one for name in ("repflow-ns3-ws", "repflow-overhead") for one in columns_of(name)}
-    executor = MadeUp(halved, columns={*compared, *PLOTTED})
-    monkeypatch.setattr(Machines, "executor", lambda self: executor)
-    return executor
 
 
 def test_a_claim_of_the_papers_is_decided_alone_in_another_setting(made_up, capsys):
@@ -309,7 +332,7 @@ def first_look(name):
     return [(point, seed) for point in design.points() for seed in range(1, 9)]
 
 
-def test_a_budget_of_nothing_decides_nothing_and_is_told(capsys):
+def test_a_budget_of_nothing_decides_nothing_and_is_told(made_up, capsys):
     told = " ".join(succeeded("study repflow-overhead --budget 0s --out DIR", capsys).out.split())
     assert "17 claims: 17 open. No run." in told
     assert not part_files(Path("DIR/runs"))
@@ -317,14 +340,13 @@ def test_a_budget_of_nothing_decides_nothing_and_is_told(capsys):
     assert (costs["runs"], costs["missing_runs"]) == (0, 256)
 
 
-def test_a_study_of_the_papers_goes_on_where_a_share_of_it_ended(made_up, capsys):
+def test_a_claim_of_the_papers_goes_on_where_a_share_of_it_ended(made_up, capsys):
     """Half of the first look, then all that is missing: no run is made twice."""
-    told = succeeded("study repflow-overhead --shard 1/2 --out DIR", capsys).out
-    assert "Shard 1 of 2: 128 runs made" in told
-    (costs,) = json.loads(succeeded("study repflow-overhead --costs --json --out DIR", capsys).out)
-    assert (costs["runs"], costs["cpu_s"], costs["missing_runs"]) == (128, 128, 128)
-    succeeded("study repflow-overhead --out DIR", capsys)
-    assert len(made_up.ran) >= 256
+    assert "Shard 1 of 2: 40 runs made" in printed("study repflow-f8a --shard 1/2 --out DIR", capsys)
+    (costs,) = json.loads(printed("study repflow-f8a --costs --json --out DIR", capsys))
+    assert (costs["runs"], costs["cpu_s"], costs["missing_runs"]) == (40, 40, 40)
+    succeeded("study repflow-f8a --out DIR", capsys)
+    assert len(made_up.ran) >= 80
     assert sorted(made_up.ran) == sorted(finished_tasks(Path("DIR/runs")))
 
 
