@@ -116,7 +116,7 @@ COMMANDS = (
             "study study.toml --expand",
             "study study.toml --out DIR --shard 1/4",
             "study study.toml --out DIR --cluster tcp://head:8786",
-            "study caps-fig9b",
+            "study caps-fig17",
             "study mmptcp-t3-tcp-fct --set transport.min_rto_s=1s --seeds 8",
             "study --list",
         ),
@@ -219,10 +219,9 @@ COMMANDS = (
         _PAPERS,
         "gallery:gallery",
         "Draw every figure and study beside what the papers print, on one page.",
-        ("gallery", "gallery --paper repflow --out page"),
+        ("gallery", "gallery caps-fig9b --plot delay.pdf", "gallery --paper repflow --out page"),
         "The page is one file of about 10 MB without scripts; half a minute. Nothing is\nsimulated for it: figures are "
-        "drawn from closed forms and kept runs, studies from\nthe recorded verdicts. study computes them "
-        "again.\n\n",
+        "drawn from closed forms, studies from the recorded\nverdicts. study computes these again.\n\n",
     ),
     Command(
         "claims",

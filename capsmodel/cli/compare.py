@@ -12,20 +12,20 @@ from capsim import Scenario
 from capsim import scheme as find
 from capsim.protocols.registry import named_schemes
 from capsim.results.fct import fct_by_size
-from capsim.results.files import check_entries
 from capsim.results.load_record import offered_line
 from capsim.results.plots import plot_cdf
 from capsim.scenario.scenario import Comparison
 from capsim.study.comparison import comparison
 from capsim.study.file import read_study, tables_of
 from capsim.study.scheme_runs import TAIL_SEEDS
-from capsim.study.study import RESULTS, ROWS, Studied, Study
+from capsim.study.study import RESULTS, Studied, Study
 from capsmodel._files import check_writable, file_to_write
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.machines import ALL_CORES, Machines
 from capsmodel.cli.shared.options import MaybeCount
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import (
+    check_place,
     mean_above_p99,
     metric_rows,
     missing_ratios,
@@ -37,8 +37,6 @@ from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_
 from capsmodel.experiments.number_texts import number
 from capsmodel.plotting import can_draw, check_figure_path
 
-_TABLES = ("runs.csv", "table.csv", "by_size.csv", "verdicts.csv")
-FILES = frozenset({ROWS, RESULTS, *_TABLES, "scenario.toml", "compare.png", "fct_cdf.png"})
 # The half-width of an interval is then a fiftieth of the deviation; many more would not fit in memory.
 _MOST_SEEDS = 10_000
 
@@ -113,8 +111,7 @@ def compare(
         require(out is not None, "--flows-csv: the flows of all runs are kept in DIR: give --out DIR")
         check_writable(file_to_write(flows_csv).parent)
     if out is not None:
-        check_entries(out, made_of=FILES)
-        check_writable(out)
+        check_place(out)
     compared = _run(study, machines, out)
     try:
         if out is not None:

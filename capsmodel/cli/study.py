@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import tomli_w
 from cyclopts import Parameter
 
-from capsim.results.files import check_entries
 from capsim.results.load_record import offered_line
 from capsim.study.campaign import Campaign
 from capsim.study.claims import Design
@@ -18,30 +17,33 @@ from capsim.study.file import read_study, tables_of
 from capsim.study.metrics import METRICS
 from capsim.study.plot import PLOTTED
 from capsim.study.points import point_name
-from capsim.study.study import RESULTS, ROWS, Studied, Study
-from capsmodel._files import check_writable
+from capsim.study.study import ROWS, Studied, Study
 from capsmodel.checks import choice, require
-from capsmodel.cli.figures import write_figure
 from capsmodel.cli.shared.machines import ALL_CORES, MACHINES, Machines
 from capsmodel.cli.shared.options import Flag, MaybeCount, MaybeDuration, Texts, parse_shard, settings_of
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
-from capsmodel.cli.shared.run_output import metric_rows, missing_ratios, print_verdicts, records, shown, totals_line
+from capsmodel.cli.shared.run_output import (
+    check_place,
+    metric_rows,
+    missing_ratios,
+    print_verdicts,
+    records,
+    shown,
+    totals_line,
+)
 from capsmodel.cli.shared.scenario import profile_lines
 from capsmodel.cli.shared.table import Column
 from capsmodel.papers.claim_list import read_claims, title_and_notes
-from capsmodel.papers.figures import PublishedFigure, figure_names, published_figure, published_figures
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import read_ledger
 from capsmodel.papers.studies import simulated_studies, study_file
 from capsmodel.plotting import can_draw, check_figure_path, save_figure
 
-_STUDY, _PLOT, _SETTINGS = "study.toml", "study.png", "settings.png"
-FILES = frozenset({ROWS, RESULTS, _STUDY, "runs.csv", "table.csv", "verdicts.csv", _PLOT, _SETTINGS})
 _METRICS = "mean_fct_short_s,p99_fct_short_s,timeout_ratio_short,mean_fct_short_without_timeouts_s"
 _PER_HOUR = 1 / 3600
 _LIST = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
 
-Metrics = Annotated[str, Parameter(group=OUTPUT)]
+Metrics = Annotated[str | None, Parameter(group=OUTPUT)]
 Out = Annotated[Path | None, Parameter(group=OUTPUT)]
 Keep = Annotated[bool, Parameter(group=OUTPUT, negative=(), show_default=False)]
 
@@ -60,23 +62,22 @@ def study(
     check: Flag = False,
     known: Annotated[bool, Parameter(name="--list", negative=(), show_default=False)] = False,
     budget: Annotated[MaybeDuration, Parameter(group=MACHINES)] = None,
-    shard: Annotated[str, Parameter(group=MACHINES, metavar="I/N")] = "1/1",
+    shard: Annotated[str | None, Parameter(group=MACHINES, metavar="I/N")] = None,
     machines: Machines = ALL_CORES,
     out: Out = None,
     keep_results: Keep = False,
-    metrics: Metrics = _METRICS,
+    metrics: Metrics = None,
     plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
 ) -> None:
     """Run a study: the points of its axes, with several seeds, and decide what it claims.
 
-    A study that was stopped goes on where it was when the same command is given again. A figure of the papers that is
-    computed from formulas becomes NAME.csv and NAME.png.
+    A study that was stopped goes on where it was when the same command is given again.
 
     Parameters
     ----------
     study
-        The TOML file; or of the papers the name of a study, a figure, a table or a claim.
+        The TOML file; or of the papers the name of a study, or of a figure, a table or a claim that it decides.
     set_
         A name or setting in place of that of the file, as in --set transport.min_rto_s=1s; several times. The word on
         each claim is printed beside that of the file as it is, if that was run into DIR or the folder of its name.
@@ -97,7 +98,7 @@ def study(
     check
         Check that the rows in DIR are of this study; likewise.
     known
-        List the figures and studies of the papers with the claims that each decides, and run nothing.
+        List the studies of the papers with the claims that each decides, and run nothing.
     budget
         Begin no further run after this time.
     shard
@@ -108,23 +109,24 @@ def study(
         Keep the flows of every run in DIR/results too; runs that were made without it are made again. Workers of a
         cluster must see DIR under the same name.
     metrics
-        What to print of a study without claims, separated by commas; DIR/table.csv has all.
+        What to print of a study without claims, separated by commas (mean and 99th percentile of short flows, how often
+        they wait for a timeout, and the mean without those that do); DIR/table.csv has all.
     plot
         File for the picture (.pdf, .png or .svg), in place of DIR/study.png.
     """
     require(not (quick and reduced), "--quick and --reduced exclude each other: give one")
-    limits, is_all = budget is not None or shard != "1/1", machines == ALL_CORES
-    others = (set_, seeds, settings, reduced, expand, costs, check, limits, keep_results, plot, metrics != _METRICS)
+    limits = budget is not None or shard is not None
     if known:
-        _print_list(output, is_alone=is_all and not (study or quick or out or any(others)))
+        flags = settings or quick or reduced or expand or costs or check or limits or keep_results or machines.given
+        values = (seeds, out, metrics, plot)
+        is_alone = not (study or set_ or flags or any(one is not None for one in values))
+        require(is_alone, "--list shows all names: give it alone, or with --json or --csv")
+        _print_list(output)
         return
     require(bool(study), "name a file, a study, a figure or a claim, as in caps-fig17; --list shows their names")
-    if (figure := _figure(study)) is not None:
-        _check_alone(figure, output.is_text and is_all and not any(others))
-        write_figure(figure, out or Path(figure.name), quick=quick)
-        return
-    way = _way({"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}, limits, is_all)
-    changed, share, wanted = dict(settings_of(set_)), parse_shard(shard), _wanted(metrics)
+    ways = {"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}
+    way = _way(ways, limits, on_machines=machines.given)
+    changed, share, wanted = dict(settings_of(set_)), parse_shard(shard or "1/1"), _wanted(metrics)
     asked = _asked(study, changed, seeds, reduced=reduced, text_only=costs and not settings, loads_files=not expand)
     folder = out or Path(asked.name)
     if way:
@@ -134,7 +136,7 @@ def study(
     execute, budget_s = machines.executor(), math.inf if budget is None else budget
     where: dict[str, Any] = {"executor": execute, "shard": share, "budget_s": budget_s}
     found = asked.run(folder, settings=settings, keep_results=keep_results, **where)
-    write_whole(folder / _STUDY, tomli_w.dumps(tables_of(asked.design.source)))
+    write_whole(folder / "study.toml", tomli_w.dumps(tables_of(asked.design.source)))
     if share[1] > 1:
         _print_shard(found, share, study, folder, output)
     else:
@@ -147,7 +149,7 @@ def merge(
     /,
     *folders: Path,
     out: Out = None,
-    metrics: Metrics = _METRICS,
+    metrics: Metrics = None,
     output: Output = AS_TEXT,
 ) -> None:
     """Put the shares of a study together that capsmodel study --shard has run, and print means with 95% intervals.
@@ -161,7 +163,7 @@ def merge(
     out
         Folder DIR for tables and figure; the name of the file without .toml when left out.
     metrics
-        What to print, separated by commas; DIR/table.csv has all.
+        What to print, separated by commas, as of capsmodel study; DIR/table.csv has all.
     """
     asked = _asked(str(study), {}, None)
     require(bool(folders), "name the folders of the shares, as in capsmodel merge study.toml shard1 shard2")
@@ -201,30 +203,20 @@ def _found(name: str) -> tuple[Path, str | None]:
     path, is_claim = Path(name), name in read_claims()
     if path.is_file() or len(path.parts) > 1 or (path.suffix and not is_claim):
         return path, None
-    return study_file(name, figure_names()), name if is_claim else None
+    return study_file(name), name if is_claim else None
 
 
-def _figure(name: str) -> PublishedFigure | None:
-    """Return the figure of its name or of a claim that it decides; None if a study decides."""
-    decided_by = read_ledger()[name].decided_by if name in read_ledger() else name
-    return published_figure(decided_by) if decided_by in figure_names() else None
-
-
-def _check_alone(figure: PublishedFigure, is_alone: bool) -> None:
-    rule = f"{figure.name} is a figure of formulas and makes no run: give only --quick and --out"
-    require(is_alone, rule)
-
-
-def _print_list(output: Output, *, is_alone: bool) -> None:
-    """Print the name of each figure and study of the papers, what it shows, and the claims that it decides."""
-    require(is_alone, "--list shows all names: give it alone, or with --json or --csv")
-    rows = [(one.name, one.title, one.claims) for one in published_figures().values()]
-    for name in simulated_studies():
-        rows.append(
-            (name, title_and_notes(name)[0], tuple(claim.id for claim in read_claims().values() if claim.study == name))
-        )
-    listed = [{"name": name, "title": title.rstrip("."), "claims": ", ".join(claims)} for name, title, claims in rows]
-    print_table(listed, columns=_LIST, title="Figures and studies of the papers", output=output)
+def _print_list(output: Output) -> None:
+    """Print the name of each study of the papers, what it shows, and the claims that it decides."""
+    claims: dict[str, list[str]] = {name: [] for name in simulated_studies()}
+    for claim in read_claims().values():
+        if claim.study in claims:
+            claims[claim.study].append(claim.id)
+    rows = [
+        {"name": name, "title": title_and_notes(name)[0].rstrip("."), "claims": ", ".join(ids)}
+        for name, ids in claims.items()
+    ]
+    print_table(rows, columns=_LIST, title="Studies of the papers", output=output)
 
 
 def _words_as_filed(name: str, found: Studied, folder: Path) -> dict[str, str]:
@@ -242,12 +234,12 @@ def _words_as_filed(name: str, found: Studied, folder: Path) -> dict[str, str]:
     return {claim: verdict.word for claim, verdict in last.items() if verdict.seeds}
 
 
-def _way(ways: Mapping[str, bool], limits: bool, is_all: bool) -> str:
+def _way(ways: Mapping[str, bool], limits: bool, *, on_machines: bool) -> str:
     """Return the option that is given of those by which a study decides nothing; refuse what would be ignored."""
     way = " and ".join(name for name, is_given in ways.items() if is_given)
     require(way in ("", *ways), f"{way} exclude each other: give one")
     require(not (way and limits), f"{way} makes few runs or none: leave out --budget and --shard")
-    require(is_all or way in ("", "--quick"), f"{way} makes no run: leave out --jobs and --cluster")
+    require(not on_machines or way in ("", "--quick"), f"{way} makes no run: leave out --jobs and --cluster")
     return way
 
 
@@ -263,8 +255,8 @@ def _look_at(asked: Study, way: str, folder: Path, machines: Machines, output: O
         (_costs if way == "--costs" else _check)(asked, folder, output)
 
 
-def _wanted(text: str) -> list[str]:
-    names = [part.strip() for part in text.split(",") if part.strip()]
+def _wanted(text: str | None) -> list[str]:
+    names = [part.strip() for part in (_METRICS if text is None else text).split(",") if part.strip()]
     require(bool(names), "--metrics is empty: name some, as in --metrics mean_fct_short_s,timeouts")
     for name in names:
         choice("--metrics", name, METRICS)
@@ -274,8 +266,7 @@ def _wanted(text: str) -> list[str]:
 def _check_places(folder: Path, plot: Path | None = None) -> None:
     if plot is not None:
         check_figure_path(plot)
-    check_entries(folder, made_of=FILES)
-    check_writable(folder)
+    check_place(folder)
 
 
 def _try_out(asked: Study, folder: Path, machines: Machines) -> None:
@@ -342,7 +333,7 @@ def _finish(
     if claimed:
         write_whole(folder / "verdicts.csv", found.verdicts().to_csv(index=False))
     if len(found.runs) and can_draw():
-        save_figure(found.plot(metrics=PLOTTED), folder / _PLOT if plot is None else plot)
+        save_figure(found.plot(metrics=PLOTTED), folder / "study.png" if plot is None else plot)
     caution(*found.remarks())
     if output.is_text:
         explain(*profile_lines(found.filled.values()))
@@ -367,7 +358,7 @@ def _print_settings(found: Studied, folder: Path, output: Output) -> None:
             say(f"{claim}: {campaign.robustness(claim).beside(found.verdict(claim).word)}")
     if can_draw():
         words = {claim: campaign.words(claim) for claim in campaign.simulated}
-        save_figure(draw_by_setting(found.study.name, words), folder / _SETTINGS)
+        save_figure(draw_by_setting(found.study.name, words), folder / "settings.png")
 
 
 def _print(found: Studied, metrics: Sequence[str], output: Output) -> None:

@@ -17,6 +17,7 @@ from capsmodel.papers.studies import simulated_studies
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 __all__ = [
     "HOW_IT_IS_MADE",
@@ -56,6 +57,8 @@ class Picture:
         The claims in it.
     draw : callable
         Returns the figure.
+    numbers : callable, optional
+        Returns the table that is drawn, of a figure of formulas.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Picture:
     command: str
     claims: tuple[ClaimRow, ...]
     draw: Callable[[], "Figure"]
+    numbers: Callable[[], "DataFrame"] | None = None
 
 
 def pictures(paper: str) -> list[Picture]:
@@ -88,10 +92,10 @@ def other_claims(paper: str) -> list[ClaimRow]:
 
 def _of_figure(figure: PublishedFigure, rows: Mapping[str, ClaimRow]) -> Picture:
     def draw() -> "Figure":
-        return figure.draw(figure.data())
+        return figure.draw(figure.compute())
 
-    shown, again = tuple(rows[name] for name in figure.claims), f"capsmodel study {figure.name}"
-    return Picture(figure.name, figure.title, figure.choices, again, shown, draw)
+    shown, again = tuple(rows[name] for name in figure.claims), f"capsmodel gallery {figure.name}"
+    return Picture(figure.name, figure.title, figure.choices, again, shown, draw, figure.compute)
 
 
 def _of_study(study: str, rows: Mapping[str, ClaimRow]) -> Picture:

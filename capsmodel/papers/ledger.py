@@ -48,7 +48,7 @@ def decided() -> dict[str, LedgerEntry]:
         raise ValueError(f"claims of two figures: {', '.join(twice)}")
     entries = {name: replace(entry, decided_by=CLOSED_FORM_TEST) for name, entry in closed_form_verdicts().items()}
     for figure in figures.values():
-        result = table_id(figure.data())
+        result = table_id(figure.compute())
         found = figure.verdicts().items()
         entries |= {name: replace(entry, decided_by=figure.name, result_id=result) for name, entry in found}
     return entries

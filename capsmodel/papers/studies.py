@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -13,6 +13,7 @@ import capsmodel.papers.measurements.registered  # noqa: F401  (so that studies 
 from capsmodel.checks import ParameterError
 from capsmodel.datafiles import data_path
 from capsmodel.papers.claim_list import FORMULAS, read_claims, studies
+from capsmodel.papers.figures import figure_names
 
 if TYPE_CHECKING:
     from capsim.study.claims import Design
@@ -75,10 +76,8 @@ def _numbers(text: str) -> list[int]:
     return [number for first, _, last in parts for number in range(int(first), int(last or first) + 1)]
 
 
-def study_named(name: str, others: Iterable[str] = ()) -> str:
+def study_named(name: str) -> str:
     """Return the study of a name: its own, that of an experiment, of a figure or table of a paper, or of a claim.
-
-    `others` are names that may have been meant, beside those.
 
     Raises
     ------
@@ -95,24 +94,26 @@ def study_named(name: str, others: Iterable[str] = ()) -> str:
         study = read_claims()[name].study
     if study in studies() and not study.endswith(FORMULAS):
         return study
-    raise ParameterError(_not_run(name, others))
+    raise ParameterError(_not_run(name))
 
 
-def _not_run(name: str, others: Iterable[str]) -> str:
-    """Return why no study runs what has this name: no run decides it, it is not simulated, or there is no such name."""
+def _not_run(name: str) -> str:
+    """Return why no study runs what has this name: it is of formulas, is not simulated, or there is no such name."""
+    if name in figure_names():
+        return f"{name} is a figure of formulas, which no run decides: capsmodel gallery {name} draws it"
     if name in read_claims():
         return f"no run decides {name}: capsmodel claims {name} says what does"
     if name in {*_experiments(), *map(experiment_name, _experiments())}:
         where = f"capsmodel claims --paper {name.partition('-')[0]} says what decides its claims"
         return f"{name} is not simulated: {where}"
-    near = get_close_matches(name, (*simulated_studies(), *_by_figure(), *read_claims(), *others), n=3)
+    near = get_close_matches(name, (*simulated_studies(), *_by_figure(), *read_claims(), *figure_names()), n=3)
     remedy = f"did you mean {', '.join(near)}?" if near else "capsmodel study --list shows all"
     return f"no study, figure or claim {name!r} of the papers is simulated: {remedy}"
 
 
-def study_file(name: str, others: Iterable[str] = ()) -> Path:
+def study_file(name: str) -> Path:
     """Return the file of the study that :func:`study_named` finds."""
-    return studies()[study_named(name, others)]
+    return studies()[study_named(name)]
 
 
 @cache

@@ -123,12 +123,6 @@ def test_every_kind_of_claim_has_its_words(line, told, capsys):
     assert told in in_one_line(printed(line, capsys))
 
 
-def test_verdicts_of_a_formula_are_printed_whatever_the_grid(capsys, tmp_path):
-    text = in_one_line(printed(f"study caps-fig8b --quick --out {tmp_path}", capsys))
-    for prob in ("0.2", "0.25", "0.3", "0.35"):
-        assert f"caps-optk-{prob}: fails The paper" in text
-
-
 def test_references_are_bibtex_here_and_in_python(capsys):
     assert printed("cite --paper caps", capsys).strip() == cm.papers.cite("caps")
     assert cm.papers.cite("caps").startswith("@")

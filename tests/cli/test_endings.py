@@ -20,7 +20,7 @@ from capsmodel.cli import main
 from capsmodel.cli.shared.output import Output, console, print_table, text_curve
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
-WRITERS = ["simulate", "compare --schemes ecmp --seeds 1", "study caps-fig9a", "study caps-incast1", "demo"]
+WRITERS = ["simulate", "compare --schemes ecmp --seeds 1", "gallery caps-fig9a", "study caps-incast1", "demo"]
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]
 
 
@@ -50,8 +50,7 @@ def test_a_place_that_cannot_be_is_told_before_the_work(
     def works(*_: object, **__: object) -> None:
         raise AssertionError("the work began")
 
-    works_of_figures = ("figures.PublishedFigure.data", "study.Study.run")
-    for work in ("simulate._run", "compare.Study.run_in", *works_of_figures, "demo._visit_all"):
+    for work in ("simulate._run", "compare.Study.run_in", "gallery._drawn", "study.Study.run", "demo._visit_all"):
         monkeypatch.setattr(f"capsmodel.cli.{work}", works)
     (tmp_path / "file").touch()
     line = told(capsys, *command.split(), "--out", str(tmp_path / place))
@@ -96,8 +95,8 @@ def test_names_are_no_markup_and_do_not_steer_the_terminal(
     )
     assert ending("simulate", str(file), "--engine", "reference") == 0
     assert r"[/x] [bold]b[/bold] :smile: \x1b[31mred\x07: summary" in capsys.readouterr().out
-    assert ending("study", "caps-fig9a", "--quick", "--out", "[/x]") == 0
-    assert "wrote [/x]/caps-fig9a.png" in capsys.readouterr().out
+    assert ending("gallery", "caps-fig9a", "--out", "[/x]") == 0
+    assert "wrote [/x]/gallery.html" in capsys.readouterr().out
     console().print("[/y]\x1b[2J")
     assert capsys.readouterr().out == "[/y]\\x1b[2J\n"
     assert r"'no\x1b[2Jsuch'" in told(capsys, "simulate", "no\x1b[2Jsuch")
@@ -148,10 +147,9 @@ def test_a_signal_to_end_cleans_up_like_an_interrupt(name: str, tmp_path: Path, 
     def killed(*_: object) -> None:
         signal.raise_signal(number)
 
-    monkeypatch.setattr("capsmodel.cli.figures.save_figure", lambda figure, path: None)
     monkeypatch.setattr("capsmodel._files.os.fsync", killed)
     try:
-        assert ending("study", "caps-fig9a", "--quick", "--out", str(tmp_path)) == 128 + number
+        assert ending("gallery", "caps-fig9a", "--out", str(tmp_path)) == 128 + number
         assert signal.getsignal(number) is signal.SIG_DFL
     finally:
         signal.signal(number, before)

@@ -16,11 +16,11 @@ from capsim import Result
 from capsim.results.files import read_manifest, read_table
 from capsim.run.simulation import Loading
 from capsmodel.cli import main
-from capsmodel.cli.compare import FILES
 from capsmodel.cli.simulate import _Bar, simulated_time, waiting
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import part_files
 
+WRITTEN = {"runs", "results", "runs.csv", "table.csv", "by_size.csv", "scenario.toml", "compare.png", "fct_cdf.png"}
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--workload", "solar2022", "--flows", "20", "--load", "0.5"]
 
 
@@ -291,7 +291,7 @@ def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixtur
     text = printed(["compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2", "--out", str(out)], capsys)
     assert "±" in text
     assert "ratio to" in text
-    assert {entry.name for entry in out.iterdir()} == FILES - {"verdicts.csv"}
+    assert {entry.name for entry in out.iterdir()} == WRITTEN
     assert len(Result.load(out / "results" / "rps-seed2").flows) == 20
     with (out / "by_size.csv").open(encoding="utf-8") as file:
         assert sum(int(row["flows"]) for row in csv.DictReader(file)) == 80
@@ -428,7 +428,7 @@ def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     (row,) = part_files(out / "runs")
     written_ns = row.stat().st_mtime_ns
     succeed(*command, str(out))
-    assert {entry.name for entry in out.iterdir()} == FILES - {"verdicts.csv"}
+    assert {entry.name for entry in out.iterdir()} == WRITTEN
     succeed("compare", *SMALL, "--schemes", "rps,ecmp", "--seeds", "1", "--out", str(out))
     assert (len(part_files(out / "runs")), row.stat().st_mtime_ns) == (4, written_ns)
     succeed(*command, str(out))

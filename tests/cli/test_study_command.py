@@ -16,7 +16,6 @@ from capsim.study.campaign import Campaign
 from capsim.study.plot import PLOTTED
 from capsim.study.samples import compared_columns
 from capsmodel.cli.shared.machines import Machines
-from capsmodel.cli.study import FILES
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks, merge, part_files
 from capsmodel.papers.index import read_ledger
@@ -89,7 +88,8 @@ def rows(folder):
 
 
 def test_every_point_of_the_grid_is_run_with_every_seed(copied, capsys):
-    assert {entry.name for entry in Path("DIR").iterdir()} == FILES - {"verdicts.csv", "settings.png"}
+    names = {"runs", "results", "runs.csv", "table.csv", "study.toml", "study.png"}
+    assert {entry.name for entry in Path("DIR").iterdir()} == names
     found = rows("DIR")
     assert [(row["scheme"], row["traffic.load"], row["seed"]) for row in found] == [
         (scheme, load, seed) for seed in "12" for scheme in ("ecmp", "rps") for load in ("0.3", "0.6")
@@ -119,6 +119,20 @@ def test_it_goes_on_where_it_was_and_only_new_points_are_run(copied, capsys):
     assert len(set(part_files(Path("DIR/runs"))) - before.keys()) == 4
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert len(rows("DIR")) == 12
+
+
+def test_a_study_and_a_comparison_go_on_with_the_runs_of_each_other(capsys):
+    """Catches folders that differ, and runs of one that the other makes again."""
+    line = "compare small.toml --schemes ecmp,rps --seeds 2"
+    succeeded(f"{line} --write written.toml", capsys)
+    succeeded(f"{line} --jobs 1 --out DIR", capsys)
+    before = {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))}
+    assert len(before) == 4
+    succeeded("study written.toml --jobs 1 --keep-results --out DIR", capsys)
+    assert "4 rows in DIR/runs, all of written" in succeeded("study written.toml --check --out DIR", capsys).out
+    succeeded(f"{line} --jobs 1 --out DIR", capsys)
+    assert {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))} == before
+    assert {"study.toml", "scenario.toml"} <= {entry.name for entry in Path("DIR").iterdir()}
 
 
 def test_a_profile_is_printed_and_fits_each_scheme(capsys):

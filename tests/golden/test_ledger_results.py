@@ -44,7 +44,7 @@ FILES_OF_NO_STUDY = {
 def test_figures_have_the_recorded_data(name):
     figure = published_figure(name)
     recorded = {LEDGER[claim].result_id for claim in figure.claims if LEDGER[claim].decided_by == name}
-    assert recorded <= {table_id(figure.data())}
+    assert recorded <= {table_id(figure.compute())}
 
 
 @pytest.mark.parametrize(("name", "function"), [("caps-fig26", incast), ("caps-fig28", beside_long_flows)])

@@ -1,10 +1,13 @@
 """Tables of runs, for the commands that simulate."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from capsim.results.files import check_entries
 from capsim.study.metrics import known_metric
+from capsmodel._files import check_writable
 from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import size_text
@@ -19,7 +22,19 @@ Row = dict[str, Any]
 _NAMED_POINTS = 4  # in a line below a table
 
 
+TABLES = ("runs.csv", "table.csv", "by_size.csv", "verdicts.csv")
+FIGURES = ("study.png", "settings.png", "compare.png", "fct_cdf.png")
+"""What `study` and `compare` write into DIR beside the runs, from which each goes on whichever made them."""
+
 shown = known_metric
+
+
+def check_place(folder: Path) -> None:
+    """Refuse, before any run, a DIR that cannot be written to, or holds what neither `study` nor `compare` writes."""
+    from capsim.study.study import RESULTS, ROWS  # which a single simulation does not need
+
+    check_entries(folder, made_of=frozenset({ROWS, RESULTS, *TABLES, *FIGURES, "study.toml", "scenario.toml"}))
+    check_writable(folder)
 
 
 def mean_above_p99(scheme: str) -> str:

@@ -35,8 +35,7 @@ class PublishedFigure:
     module, about : str
         Name and docstring of the figure's module.
     compute : callable
-        ``compute(quick=False)`` returns the table in long form, its columns named with their units; `quick` takes a
-        coarser grid.
+        ``compute()`` returns the table in long form, its columns named with their units.
     draw : callable
         ``draw(frame)`` returns the matplotlib figure, with the paper's printed points and bounds in black.
     claims : tuple of str
@@ -64,21 +63,9 @@ class PublishedFigure:
         """Return what the paper leaves out and what was chosen instead."""
         return (self.about or "").strip().partition("\n")[2].strip()
 
-    def data(self, *, quick: bool = False) -> "DataFrame":
-        """Return the table that is drawn; of a coarser grid if `quick`."""
-        return self.compute(quick=quick)
-
     def verdicts(self) -> Mapping[str, LedgerEntry]:
-        """Return the verdict on each claim by its id; formulas are what they are, whatever the grid."""
+        """Return the verdict on each claim by its id; formulas are what they are, whatever is drawn."""
         return {name: closed_form_verdict(read_claims()[name]) for name in self.claims}
-
-    def drawn(self, frame: "DataFrame") -> "Figure":
-        """Return the drawing of a table with the verdicts on its claims."""
-        from capsmodel.papers.figures import _drawing as drawing
-
-        figure = self.draw(frame)
-        drawing.note_claims(figure, {name: found.verdict for name, found in self.verdicts().items()})
-        return figure
 
 
 def _in_order(name: str) -> list[str | int]:

@@ -1,8 +1,7 @@
-"""The look of all figures: our curves in colour, what the paper prints in black, its claims below."""
+"""The look of all figures: our curves in colour, what the paper prints in black."""
 
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pandas import DataFrame
@@ -16,25 +15,16 @@ from capsmodel.plotting import new_figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 PUBLISHED = "published"
 """Group id of everything in a figure that comes from the paper."""
 
 _PAPER: dict[str, Any] = {"color": "black", "gid": PUBLISHED, "zorder": 5}
-_NOTE_COLUMNS = 112
-
-
-def grid(low: float, high: float, *, steps: int, quick: bool) -> FloatArray:
-    """Return `steps` + 1 values from `low` to `high`; a tenth of the steps when `quick`."""
-    return np.linspace(low, high, (steps // 10 if quick else steps) + 1)
 
 
 def panels(title: str, count: int = 1) -> tuple["Figure", list["Axes"]]:
     """Return a figure with `count` panels side by side."""
     figure = new_figure(width_in=7.2 if count == 1 else 10.0, height_in=4.6)
-    # The right edge stays free for the id that `capsmodel study` writes there.
-    cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(rect=(0, 0, 0.985, 1))
     figure.suptitle(title)
     axes = [figure.add_subplot(1, count, i + 1) for i in range(count)]
     for one in axes:
@@ -104,13 +94,3 @@ def finish(figure: "Figure", axes: Sequence["Axes"], **legend: Any) -> "Figure":
     for one in axes:
         one.legend(frameon=False, fontsize="small", **legend)
     return figure
-
-
-def note_claims(figure: "Figure", words: Mapping[str, str]) -> None:
-    """Write the paper's claims below a figure, each with its word; claims of one text and word together."""
-    said: dict[tuple[str, str], list[str]] = {}
-    for claim, word in words.items():
-        said.setdefault((read_claims()[claim].text, word), []).append(claim)
-    lines = [f"{', '.join(ids)} (paper: {text}): {word}" for (text, word), ids in said.items()]
-    text = "\n".join(textwrap.fill(line, _NOTE_COLUMNS, subsequent_indent="    ") for line in lines)
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, gid=PUBLISHED)

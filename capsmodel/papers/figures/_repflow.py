@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pandas import DataFrame, concat
 
 from capsmodel.papers.closed_forms.repflow import REPLICATED, web_search
@@ -16,9 +17,9 @@ _SCHEMES: dict[str, dict[str, Any]] = {"TCP": {}, "RepFlow": REPLICATED}
 PAPER_FORM, EXACT_FORM = "paper", "exact M/D/1, whole rounds"
 
 
-def completion(forms: Mapping[str, Callable[..., Any]], *, quick: bool) -> DataFrame:
+def completion(forms: Mapping[str, Callable[..., Any]]) -> DataFrame:
     """Return completion times over those without contention (slowdown), for each form of the model and each scheme."""
-    loads = drawing.grid(0.02, 0.9, steps=88, quick=quick)
+    loads = np.linspace(0.02, 0.9, 89)
     parts = [
         DataFrame(
             {"load": loads, "scheme": scheme, "form": form, "slowdown": fct(loads, sizes=web_search(), **options)}

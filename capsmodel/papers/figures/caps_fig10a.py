@@ -22,8 +22,8 @@ CLAIMS = ("caps-f10a-g", "caps-f10a-max")
 PROBS = (0.1, *PAPER_PROBS)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
-    """Return g, p_B and the overhead; `quick` changes nothing."""
+def compute() -> DataFrame:
+    """Return g, p_B and the overhead."""
     prob, ratio = (values.ravel() for values in np.meshgrid(PROBS, RATIOS, indexing="ij"))
     overhead = traffic_overhead(prob, long_short_ratio=ratio)
     return DataFrame({"blocking_prob": prob, "long_short_ratio": ratio, "traffic_overhead_ratio": overhead})

@@ -19,9 +19,9 @@ CLAIMS = ("caps-f10b-max",)
 RATIOS = (9, 19, 49, 99)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
+def compute() -> DataFrame:
     """Return g, p_B and the overhead."""
-    probs = drawing.grid(0, 0.5, steps=100, quick=quick)
+    probs = np.linspace(0, 0.5, 101)
     ratio, prob = (values.ravel() for values in np.meshgrid(RATIOS, probs, indexing="ij"))
     overhead = traffic_overhead(prob, long_short_ratio=ratio)
     return DataFrame({"long_short_ratio": ratio, "blocking_prob": prob, "traffic_overhead_ratio": overhead})

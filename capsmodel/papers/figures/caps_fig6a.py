@@ -22,9 +22,9 @@ UNITS = (10, 20, 40, 64)
 _PRINTED = {blocked / 12: f"caps-ixe-r{blocked}" for blocked in (1, 2, 3, 4)}
 
 
-def compute(*, quick: bool = False) -> DataFrame:
+def compute() -> DataFrame:
     """Return k, p_B and r, by CAPS's ceiling rule."""
-    probs = drawing.grid(0, 0.5, steps=600, quick=quick)
+    probs = np.linspace(0, 0.5, 601)
     k, prob = (values.ravel() for values in np.meshgrid(UNITS, probs, indexing="ij"))
     return DataFrame({"k": k, "blocking_prob": prob, "r": repair_packets(k, blocking_prob=prob).astype(int)})
 

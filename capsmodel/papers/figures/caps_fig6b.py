@@ -23,8 +23,8 @@ LONG_FLOW_PATHS = (1, 2, 4, 6, 8)
 REPAIR_PACKETS = np.arange(11)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
-    """Return p_S for each number of paths with a long flow and each r; `quick` changes nothing."""
+def compute() -> DataFrame:
+    """Return p_S for each number of paths with a long flow and each r."""
     busy, r = (values.ravel() for values in np.meshgrid(LONG_FLOW_PATHS, REPAIR_PACKETS, indexing="ij"))
     probs = busy / N_PATHS
     decoded = decode_prob(10, r=r, blocking_prob=probs)

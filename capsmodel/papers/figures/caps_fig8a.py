@@ -23,8 +23,8 @@ CLAIMS = ("caps-f8a-k", "caps-f7a-succ")
 PROBS = (*PAPER_PROBS, 0.5)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
-    """Return k, p_B, r and p_S; `quick` changes nothing."""
+def compute() -> DataFrame:
+    """Return k, p_B, r and p_S."""
     prob, k = (values.ravel() for values in np.meshgrid(PROBS, UNITS, indexing="ij"))
     r = repair_packets(k, blocking_prob=prob)
     decoded = decode_prob(k, r=r, blocking_prob=prob)

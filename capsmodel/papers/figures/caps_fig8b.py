@@ -27,9 +27,9 @@ def _curve(prob: float, max_k: int) -> DataFrame:
     return DataFrame(columns)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
-    """Return k, p_B, r and d_w; `quick` stops at the window."""
-    return concat([_curve(prob, WINDOW_PACKETS if quick else 3 * WINDOW_PACKETS) for prob in PAPER_PROBS])
+def compute() -> DataFrame:
+    """Return k, p_B, r and d_w."""
+    return concat([_curve(prob, 3 * WINDOW_PACKETS) for prob in PAPER_PROBS])
 
 
 def draw(frame: DataFrame) -> "Figure":

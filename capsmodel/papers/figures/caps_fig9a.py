@@ -23,8 +23,8 @@ CLAIMS = ("caps-f9a-r",)
 REPAIR_PACKETS = np.arange(41)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
-    """Return k, p_B, r and d_w; `quick` changes nothing."""
+def compute() -> DataFrame:
+    """Return k, p_B, r and d_w."""
     curve, r = (values.ravel() for values in np.meshgrid(np.arange(4), REPAIR_PACKETS, indexing="ij"))
     k, prob = np.array(PAPER_UNITS)[curve], np.array(PAPER_PROBS)[curve]
     delays = window_delay_s(k, blocking_prob=prob, r=r, **EQ4_ARGUMENTS)

@@ -38,9 +38,9 @@ def _of_paper() -> DataFrame:
     return _rows(PAPER, PAPER_PROBS, PAPER_UNITS, r, delay_s)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
+def compute() -> DataFrame:
     """Return scheme, p_B, k, r and the delay of a window; an uncoded window has k = 1, r = 0."""
-    probs = np.arange(5 if quick else 1, 51, 5 if quick else 1) / 100
+    probs = np.arange(1, 51) / 100
     uncoded_s = uncoded_window_delay_s(
         WINDOW_PACKETS, blocking_prob=probs, rtt_short_s=SETTING["rtt_short_s"], rtt_long_s=SETTING["rtt_long_s"]
     )

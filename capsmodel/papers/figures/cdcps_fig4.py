@@ -21,8 +21,8 @@ N_PATHS = 40
 FLOW_PACKETS = (2, 5, 10, 20, 100)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
-    """Return S, n_b and P_r; `quick` changes nothing."""
+def compute() -> DataFrame:
+    """Return S, n_b and P_r."""
     size, congested = (values.ravel() for values in np.meshgrid(FLOW_PACKETS, CONGESTED_PATHS, indexing="ij"))
     prob = reordering_prob(size, congested_prob=congested / N_PATHS)
     return DataFrame({"flow_packets": size, "congested_paths": congested, "reordering_prob": prob})

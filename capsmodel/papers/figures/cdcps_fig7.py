@@ -21,9 +21,9 @@ CLAIMS = ("cdcps-f7-pb", "cdcps-f7-x")
 UNITS = (4, 8, 16, 32)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
+def compute() -> DataFrame:
     """Return k (the paper's x), P_b and r (its alpha)."""
-    probs = drawing.grid(0, 0.5, steps=600, quick=quick)
+    probs = np.linspace(0, 0.5, 601)
     k, prob = (values.ravel() for values in np.meshgrid(UNITS, probs, indexing="ij"))
     return DataFrame({"k": k, "blocking_prob": prob, "r": repair_packets(k, blocking_prob=prob).astype(int)})
 

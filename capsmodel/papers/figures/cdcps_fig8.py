@@ -24,8 +24,8 @@ PATHS = (2, 4, 8, 12, 16)
 REPAIR_PACKETS = np.arange(17)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
-    """Return congested paths, r (the paper's alpha), P_b and P_d; `quick` changes nothing."""
+def compute() -> DataFrame:
+    """Return congested paths, r (the paper's alpha), P_b and P_d."""
     paths, r = (values.ravel() for values in np.meshgrid(PATHS, REPAIR_PACKETS, indexing="ij"))
     prob = paths / N_PATHS
     decoded = decode_prob(UNIT, r=r, blocking_prob=prob)

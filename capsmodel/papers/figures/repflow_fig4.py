@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 CLAIMS = ("repflow-f4", "repflow-s4d", "repflow-s4b-gap")
 
 
-def compute(*, quick: bool = False) -> DataFrame:
+def compute() -> DataFrame:
     """Return load, scheme, form of the model and slowdown."""
-    return _repflow.completion({_repflow.PAPER_FORM: mean_fct}, quick=quick)
+    return _repflow.completion({_repflow.PAPER_FORM: mean_fct})
 
 
 def draw(frame: DataFrame) -> "Figure":

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 CLAIMS = ("repflow-f5",)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
+def compute() -> DataFrame:
     """Return load, scheme, form of the model and slowdown."""
-    return _repflow.completion({_repflow.PAPER_FORM: mean_fct_long}, quick=quick)
+    return _repflow.completion({_repflow.PAPER_FORM: mean_fct_long})
 
 
 def draw(frame: DataFrame) -> "Figure":

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 CLAIMS = ("repflow-f6",)
 
 
-def compute(*, quick: bool = False) -> DataFrame:
+def compute() -> DataFrame:
     """Return load, scheme, form of the model and slowdown."""
     forms: dict[str, Callable[..., Any]] = {
         _repflow.PAPER_FORM: tail_fct,
         _repflow.EXACT_FORM: partial(tail_fct, tail="exact", rounding="whole"),
     }
-    return _repflow.completion(forms, quick=quick)
+    return _repflow.completion(forms)
 
 
 def draw(frame: DataFrame) -> "Figure":

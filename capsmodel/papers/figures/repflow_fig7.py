@@ -26,7 +26,7 @@ CLAIMS = ("repflow-f7", "repflow-f7-ls")
 SHORT = "short flows"
 
 
-def compute(*, quick: bool = False) -> DataFrame:
+def compute() -> DataFrame:
     """Return load, scheme, form of the model (long flows, or short ones to compare) and slowdown."""
     exact = partial(tail_fct_long, tail="exact", rounding="whole")
     forms: dict[str, Callable[..., Any]] = {
@@ -34,7 +34,7 @@ def compute(*, quick: bool = False) -> DataFrame:
         _repflow.EXACT_FORM: exact,
         SHORT: tail_fct,
     }
-    return _repflow.completion(forms, quick=quick)
+    return _repflow.completion(forms)
 
 
 def draw(frame: DataFrame) -> "Figure":
