@@ -77,7 +77,7 @@ class SteadyLoad:
 
     def in_progress(self, sizes: SizeDistribution) -> float:
         """Return the mean number of flows in progress: arrival rate times mean completion time (Little's law)."""
-        rule = "there is no steady state: lower the load, or give start = 'empty'"
+        rule = "there is no steady state: lower the load, or give traffic.start=empty"
         require(self.load < 1, f"a steady start, but the links of hosts are asked for {self.load:.2f}: {rule}")
         return self.flows_per_s * float(self._fct_s(sizes.expectation(lambda x: x)))
 

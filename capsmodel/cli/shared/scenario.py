@@ -60,8 +60,8 @@ class ScenarioOptions:
         fewer uplinks than hosts it may be more than these carry: --set traffic.load_of=leaf-uplinks asks it of them.
         What a run offers depends on the sizes drawn, unless --set traffic.exact_load=true.
     flows
-        Number of Poisson flows that count (1000). They begin in an empty fabric; --set traffic.start=steady lets them
-        meet the steady state of the load.
+        Number of Poisson flows that count (1000). Without a SCENARIO they meet the steady state of the load: flows are
+        in progress before them, and others follow; --set traffic.start=empty is a cold start, in an empty fabric.
     flow_file
         CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
         go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file. Or a connection
@@ -129,7 +129,7 @@ def scenario_from(source: str | None, options: ScenarioOptions) -> Scenario:
 
 
 def _defaults() -> dict[str, Any]:
-    poisson = {"kind": "poisson", "workload": "websearch", "load": 0.5, "flows": 1000}
+    poisson = {"kind": "poisson", "workload": "websearch", "load": 0.5, "flows": 1000, "start": "steady"}
     return {"fabric": _fabric("leaf-spine:8x8x8"), "traffic": [poisson]}
 
 
