@@ -18,6 +18,31 @@ from capsmodel.experiments.results import part_files
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.statistics.sequential import looks
 
+TEXT_ALONE: dict[str, dict[str, object]] = {"unstated": {}}  # for what no other setting plays a part in
+TIMER_ALONE = {"unstated": {"transport.min_rto_s": TABLES["unstated"]["transport.min_rto_s"]}}
+
+
+def by_timer(scheme, scenario, seed):
+    """Return a ratio that the least timer turns."""
+    is_turned = scenario["params"]["transport"]["min_rto_s"] == 0.01
+    return (slower if is_turned else halved)(scheme, scenario, seed)
+
+
+@pytest.fixture(scope="module")
+def turned(tmp_path_factory):
+    """Return a folder with all runs by :func:`by_timer`; no test changes it."""
+    folder = tmp_path_factory.mktemp("turned")
+    run(folder, by_timer)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory):
+    """Return a folder with all runs of a claim that fails; no test changes it."""
+    folder = tmp_path_factory.mktemp("failed")
+    run(folder, slower)
+    return folder
+
 
 def test_a_clear_claim_takes_the_first_look_in_each_setting_and_no_run_is_made_twice(tmp_path):
     made, ran = run(tmp_path, halved)
@@ -31,13 +56,8 @@ def test_a_clear_claim_takes_the_first_look_in_each_setting_and_no_run_is_made_t
     assert run(tmp_path, halved)[0] == 0
 
 
-def test_a_setting_that_turns_the_claim_is_named(tmp_path):
-    def by_timer(scheme, scenario, seed):
-        is_turned = scenario["params"]["transport"]["min_rto_s"] == 0.01
-        return slower(scheme, scenario, seed) if is_turned else halved(scheme, scenario, seed)
-
-    run(tmp_path, by_timer)
-    found = Campaign(design(), tmp_path)
+def test_a_setting_that_turns_the_claim_is_named(turned):
+    found = Campaign(design(), turned)
     assert found.verdict("gain").word == "agrees"
     assert found.words("gain")[TIMER] == "fails"
     assert found.robustness("gain").depends_on == (TIMER,)
@@ -50,9 +70,8 @@ def test_a_setting_whose_parameter_a_claim_does_not_use_does_not_count(tmp_path)
     assert COPIES not in found.settings_of["tcp"]
 
 
-def test_what_fails_needs_a_second_family_of_seeds_at_all_points_of_the_text(tmp_path):
-    run(tmp_path, slower)
-    found = Campaign(design(), tmp_path)
+def test_what_fails_needs_a_second_family_of_seeds_at_all_points_of_the_text(failed):
+    found = Campaign(design(), failed)
     second = found.frame[found.frame["seed"] > SECOND_FAMILY]
     assert set(second["seed"]) == {SECOND_FAMILY + number for number in range(1, 9)}
     assert set(second["setting"]) == {TEXT}
@@ -61,8 +80,12 @@ def test_what_fails_needs_a_second_family_of_seeds_at_all_points_of_the_text(tmp
 
 
 def test_what_does_not_fail_by_other_seeds_stays_open(tmp_path):
-    run(tmp_path, lambda scheme, scenario, seed: (slower if seed < SECOND_FAMILY else halved)(scheme, scenario, seed))
-    found = Campaign(design(), tmp_path)
+    def ratio(scheme, scenario, seed):
+        return (slower if seed < SECOND_FAMILY else halved)(scheme, scenario, seed)
+
+    study = design(**TEXT_ALONE)
+    run(tmp_path, ratio, study)
+    found = Campaign(study, tmp_path)
     assert found.judged("gain", TEXT, sampled=False).decision.word == "fails"
     assert found.verdict("gain").word == "open"
     assert found.verdict("gain").again.decision.word == "agrees"
@@ -77,30 +100,30 @@ def test_what_fails_and_holds_in_another_setting_depends_on_it(tmp_path):
             is_turned = scenario["params"]["transport"]["min_rto_s"] == 0.01
             return 1.0 if scheme == "ecmp" else factor if is_turned else 1.5
 
-        run(folder, ratio)
-        found = Campaign(design(), folder)
+        run(folder, ratio, design(**TIMER_ALONE))
+        found = Campaign(design(**TIMER_ALONE), folder)
         assert found.judged("gain", TEXT, sampled=False).decision.word == "fails"
         assert found.verdict("gain").again.decision.word == "fails"
         assert found.verdict("gain").word == "depends"
         assert found.robustness("gain").depends_on == (TIMER,)
 
 
-@pytest.mark.parametrize(
-    ("printed", "word"), [("0.2 s", "fails"), ("0.24 s", "fails"), ("0.28 s", "open"), ("0.1 s", "open")]
-)
-def test_what_fails_counts_only_where_both_sides_are_near_print(printed, word, tmp_path):
+def test_what_fails_counts_only_where_both_sides_are_near_print(subtests, tmp_path):
     """TCP takes 0.2 s at load 0.2, RepFlow a fifth more: the contrary says nothing if TCP is not as in the paper."""
-    cell = {"id": "cell", "at": {"load": 0.2}, "subject": "TCP", "is": "equal", "printed": printed}
-    study = design(panel=[{"metric": "mean_fct_short_s", "claims": [*TABLES["panel"][0]["claims"], cell]}])
-    run(tmp_path, slower, study)
-    found = Campaign(study, tmp_path).verdict("gain")
-    assert found.word == word
-    assert [one.endswith("(cell)") for one in found.not_as_printed] == [True] * (word == "open")
-    assert (found.takes_seeds, "one side is not what is printed" in found.stays_open) == (0, word == "open")
+    for printed, word in {"0.2 s": "fails", "0.24 s": "fails", "0.28 s": "open", "0.1 s": "open"}.items():
+        with subtests.test(printed=printed):
+            cell = {"id": "cell", "at": {"load": 0.2}, "subject": "TCP", "is": "equal", "printed": printed}
+            panel = {"metric": "mean_fct_short_s", "claims": [*TABLES["panel"][0]["claims"], cell]}
+            study = design(panel=[panel], **TEXT_ALONE)
+            run(tmp_path, slower, study)
+            found = Campaign(study, tmp_path).verdict("gain")
+            assert found.word == word
+            assert [one.endswith("(cell)") for one in found.not_as_printed] == [True] * (word == "open")
+            assert (found.takes_seeds, "one side is not what is printed" in found.stays_open) == (0, word == "open")
 
 
 def test_an_open_claim_has_the_price_of_its_next_look(tmp_path):
-    study = design(seeds=[8, 32])
+    study = design(seeds=[8, 32], **TEXT_ALONE)
     run(tmp_path, lambda scheme, *_: 0.62 if scheme == "repflow" else 1.0, study, spread=0.3, budget_s=0.0)
     first = Campaign(study, tmp_path).verdict("gain")
     expected_s = sum(study.expected_cpu_s(point) for point in study.points(claims=["gain"]))
@@ -123,7 +146,7 @@ def test_the_price_of_a_setting_follows_what_it_sends(tmp_path):
 
 def test_an_open_claim_has_the_seeds_that_would_decide_it_and_their_price(tmp_path):
     """A gain of 40 to 45% is printed, and these seeds scatter too much to say that 43% is one; each run takes 2 s."""
-    study = design(seeds=[8, 8])
+    study = design(seeds=[8, 8], **TEXT_ALONE)
     run(tmp_path, lambda scheme, *_: 0.57 if scheme == "repflow" else 1.0, study, spread=0.03, cpu_s=2.0)
     found = Campaign(study, tmp_path).verdict("gain")
     assert (found.word, found.next_seeds, found.stays_open) == ("open", 0, "")
@@ -133,8 +156,9 @@ def test_an_open_claim_has_the_seeds_that_would_decide_it_and_their_price(tmp_pa
 
 def test_an_undecided_claim_takes_seeds_to_the_limit_and_stays_open(tmp_path):
     """The ratio lies on a bound of the claim: no number of seeds decides."""
-    run(tmp_path, lambda scheme, *_: 0.6 if scheme == "repflow" else 1.0, spread=0.3)
-    found = Campaign(design(), tmp_path)
+    study = design(**TIMER_ALONE)
+    run(tmp_path, lambda scheme, *_: 0.6 if scheme == "repflow" else 1.0, study, spread=0.3)
+    found = Campaign(study, tmp_path)
     assert (found.verdict("gain").word, found.verdict("gain").seeds) == ("open", 16)
     assert found.frame["seed"].max() == 16
     assert found.next_looks == []
@@ -166,17 +190,10 @@ def test_looks_are_those_of_the_sequential_test(most):
     assert numbers_of(5) == (5,)
 
 
-def by_timer(scheme, scenario, seed):
-    """Return a ratio that the least timer turns."""
-    is_turned = scenario["params"]["transport"]["min_rto_s"] == 0.01
-    return (slower if is_turned else halved)(scheme, scenario, seed)
-
-
-def test_a_word_that_no_proven_change_explains_is_open(tmp_path, monkeypatch):
+def test_a_word_that_no_proven_change_explains_is_open(turned, monkeypatch):
     """As of two samples on both sides of the edge of a claim, of which only one is large."""
-    run(tmp_path, by_timer)
     monkeypatch.setattr(campaigns, "is_changed", lambda *_, **__: False)
-    found = Campaign(design(), tmp_path)
+    found = Campaign(design(), turned)
     assert found.judged("gain", TIMER, sampled=True).decision.word == "fails"
     assert found.words("gain")[TIMER] == "open"
     assert found.robustness("gain").depends_on == ()
@@ -198,15 +215,13 @@ def test_a_setting_that_changes_what_is_read_of_the_same_runs_counts(tmp_path):
     assert COPIES in found.settings_of["tcp"]
 
 
-def test_what_fails_waits_for_the_second_family(tmp_path):
-    run(tmp_path / "all", slower)
-    (tmp_path / "first").mkdir()
-    seconds = Campaign(design(), tmp_path / "all").tasks[Group(TEXT, "paper", SECOND_FAMILY)]
+def test_what_fails_waits_for_the_second_family(failed, tmp_path):
+    seconds = Campaign(design(), failed).tasks[Group(TEXT, "paper", SECOND_FAMILY)]
     others = {task.id for task in seconds.values()}
-    for file in part_files(tmp_path / "all"):
+    for file in part_files(failed):
         if file.stem not in others:
-            (tmp_path / "first" / file.name).symlink_to(file)
-    found = Campaign(design(), tmp_path / "first")
+            (tmp_path / file.name).symlink_to(file)
+    found = Campaign(design(), tmp_path)
     assert (found.verdict("gain").word, found.verdict("gain").again.seeds) == ("open", 0)
     assert [look.group for look in found.next_looks] == [Group(TEXT, "paper", SECOND_FAMILY)]
     assert {task.payload["seed"] for task in found.next_tasks()} == {SECOND_FAMILY + number for number in range(1, 9)}
@@ -222,8 +237,9 @@ def test_no_seed_is_in_both_families(most, tmp_path):
 
 
 def test_only_what_fails_takes_seeds_of_the_second_family(tmp_path):
-    run(tmp_path, lambda scheme, *_: 0.8 if scheme == "repflow" else 1.0)
-    found = Campaign(design(), tmp_path)
+    study = design(**TEXT_ALONE)
+    run(tmp_path, lambda scheme, *_: 0.8 if scheme == "repflow" else 1.0, study)
+    found = Campaign(study, tmp_path)
     assert found.verdict("gain").word == "differs"
     assert found.frame["seed"].max() < SECOND_FAMILY
 
