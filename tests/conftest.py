@@ -1,6 +1,7 @@
 """Settings of all tests: Hypothesis's examples, which cases are run, and the number of comparisons with models."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of this session's simulations, one for all workers of xdist."""
     base = tmp_path_factory.getbasetemp()
     return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "results"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_wait_for_the_disk() -> Iterator[None]:
+    """Let thousands of rows be written without waiting until each is on the disk: no test takes the power away."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 class Comparisons:

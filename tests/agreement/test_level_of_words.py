@@ -15,6 +15,7 @@ from capsim.study.scheme_runs import TAIL_SEEDS
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM, FIRST_LOOK_SEEDS, looks
 from capsmodel.experiments.words import NOT_WORSE
 
+pytestmark = pytest.mark.agreement
 PAGE = Path(__file__).parents[2] / "docs" / "verdict_rules.md"
 NAMES = ("mmptcp-incast", "caps-cloud", "caps-incast2", "dc2mtcp-random-fct")
 MOST = {"means": 0.01, "tails": 0.02, "noisiest points": 0.01}

@@ -104,16 +104,17 @@ def test_units_and_path_counts_reach_the_model(capsys):
 def test_a_plot_for_a_paper_has_no_font_of_type_3(tmp_path, capsys):
     printed(f"optimal-k --plot {tmp_path / 'curve.pdf'}", capsys)
     text = (tmp_path / "curve.pdf").read_bytes()
+    assert text.startswith(b"%PDF")
     assert b"/Subtype /Type3" not in text
     assert b"/FontFile2" in text
 
 
-@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+@pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_plot_is_written_whole(suffix, tmp_path, capsys):
     target = tmp_path / f"delay.{suffix}"
     printed(f"optimal-k --plot {target}", capsys)
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
-    assert target.read_bytes()[:4] in (b"\x89PNG", b"%PDF", b"<?xm")
+    assert target.read_bytes()[:4] in (b"\x89PNG", b"<?xm")
 
 
 @pytest.mark.parametrize(

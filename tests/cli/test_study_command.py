@@ -110,7 +110,7 @@ def test_a_run_of_a_study_is_that_of_simulate_with_the_same_settings(copied, cap
     assert "identical" in succeeded("rerun DIR/results/rps-0.6-10ms-seed2/flows.parquet", capsys).out
 
 
-def test_it_goes_on_where_it_was_and_only_new_points_are_run(copied, capsys):
+def test_it_goes_on_where_it_was_and_only_new_points_are_run(blank, copied, capsys):
     before = {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))}
     (line,) = succeeded("study study.toml --jobs 1 --out DIR", capsys).err.splitlines()
     assert line.startswith("capsmodel: not at its load: ")  # 20 flows into an empty fabric
@@ -121,7 +121,7 @@ def test_it_goes_on_where_it_was_and_only_new_points_are_run(copied, capsys):
     assert len(rows("DIR")) == 12
 
 
-def test_a_study_and_a_comparison_go_on_with_the_runs_of_each_other(capsys):
+def test_a_study_and_a_comparison_go_on_with_the_runs_of_each_other(blank, capsys):
     """Catches folders that differ, and runs of one that the other makes again."""
     line = "compare small.toml --schemes ecmp,rps --seeds 2"
     succeeded(f"{line} --write written.toml", capsys)
@@ -135,7 +135,7 @@ def test_a_study_and_a_comparison_go_on_with_the_runs_of_each_other(capsys):
     assert {"study.toml", "scenario.toml"} <= {entry.name for entry in Path("DIR").iterdir()}
 
 
-def test_a_profile_is_printed_and_fits_each_scheme(capsys):
+def test_a_profile_is_printed_and_fits_each_scheme(blank, capsys):
     """Catches a study whose runs have other settings than a comparison, and values that nobody sees."""
     Path("study.toml").write_text(STUDY.replace("[0.3, 0.6]", "[0.3]"))
     line = "study study.toml --jobs 1 --seeds 1 --set profile=100g --out DIR"
@@ -144,7 +144,7 @@ def test_a_profile_is_printed_and_fits_each_scheme(capsys):
     assert "transport.mss_bytes = 4110B" in shown
 
 
-def test_shards_together_are_the_study(copied, capsys):
+def test_shards_together_are_the_study(blank, copied, capsys):
     for part in (1, 2, 3):
         told = succeeded(f"study study.toml --jobs 1 --shard {part}/3 --out shard{part}", capsys)
         assert f"Shard {part} of 3: {(3, 3, 2)[part - 1]} runs made" in told.out
@@ -161,7 +161,7 @@ def test_shards_together_are_the_study(copied, capsys):
     assert {row["seeds"] for row in table} == {2}
 
 
-def test_a_cluster_gives_the_rows_of_one_process(copied, capsys):
+def test_a_cluster_gives_the_rows_of_one_process(blank, copied, capsys):
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
         succeeded(f"study study.toml --cluster {cluster.scheduler_address} --out there", capsys)
     assert rows("there") == rows("DIR")
@@ -256,7 +256,7 @@ def columns():
 
 
 @pytest.fixture
-def made_up(columns, monkeypatch):
+def made_up(blank, columns, monkeypatch):
     """Runs of the commands are made up, and what they would take: RepFlow's flows take 0.57 times as long as TCP's."""
     executor = MadeUp(halved, columns=columns)
     monkeypatch.setattr(Machines, "executor", lambda self: executor)

@@ -41,8 +41,8 @@ BUSY = busy()
 @pytest.fixture(scope="module")
 def run() -> tuple[dict[str, float], Result]:
     scenario = BUSY.replace(scheme="ps")
-    row = mmptcp_run(scenario.to_dict(), seed=2, engine="reference")
-    return row, simulate(scenario.replace(seed=2), engine="reference")
+    row = mmptcp_run(scenario.to_dict(), seed=2)
+    return row, simulate(scenario.replace(seed=2))
 
 
 def test_completion_times_are_those_of_the_short_flows_that_ended(run):
@@ -62,7 +62,7 @@ def test_completion_times_are_those_of_the_short_flows_that_ended(run):
 def test_times_at_the_sender_are_from_the_answer_to_the_syn_to_the_last_acknowledgement(run):
     """A SYN waits up to 50 ms here, in the queues of a network of 10 Mbit/s; all else is the same run."""
     at_receiver, result = run
-    row = mmptcp_run(BUSY.replace(scheme="ps").to_dict(), seed=2, completion_time="sender", engine="reference")
+    row = mmptcp_run(BUSY.replace(scheme="ps").to_dict(), seed=2, completion_time="sender")
     flows = result.flows[result.flows["traffic_entry"] == 1]
     ended = flows[flows["acked_fct_s"].notna()]
     times_s = ended["start_s"] + ended["acked_fct_s"] - ended["established_s"]
@@ -117,7 +117,7 @@ def test_events_are_counted_over_short_flows(run):
 @pytest.mark.parametrize(("name", "hosts", "long"), [("mmptcp-t2", 512, 168), ("mmptcp-dupthresh", 128, 42)])
 def test_a_third_of_the_hosts_has_long_flows_and_no_short_ones(name, hosts, long):
     found = scenario(name, scheme="MMPTCP")
-    flows = simulate(found.replace(end_s=1e-6), engine="reference").flows
+    flows = simulate(found.replace(end_s=1e-6)).flows
     by_entry = [flows[flows["traffic_entry"] == entry] for entry in (0, 1)]
     assert found.fabric.size().hosts == hosts
     assert len(by_entry[0]) == long

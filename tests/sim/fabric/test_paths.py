@@ -154,10 +154,10 @@ def keep_to_their_paths(raw: RawRecords, setup: Setup) -> bool:
 @pytest.mark.parametrize("fabric", ["leaf-spine", "fat-tree"])
 def test_a_pinned_flow_keeps_to_its_path_whatever_the_balancer(fabric: str, name: str) -> None:
     setup = pinned(FEW[fabric][0], name, fabric=fabric)
-    raw = run(setup, engine="reference")
+    raw = run(setup)
     assert keep_to_their_paths(raw, setup)
     spread = replace(setup, pinned={}, end_ps=5 * 10**8)
-    assert not keep_to_their_paths(run(spread, engine="reference"), setup)
+    assert not keep_to_their_paths(run(spread), setup)
 
 
 @pytest.mark.parametrize(("fabric", "name"), [("leaf-spine", "rps"), ("fat-tree", "caps"), ("parallel-paths", "mptcp")])

@@ -41,7 +41,7 @@ spines = 2
 
 [[traffic]]
 kind = "poisson"
-workload = "websearch"
+workload = "solar2022"
 load = 0.5
 flows = 10
 """

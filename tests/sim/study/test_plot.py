@@ -39,7 +39,7 @@ MANY = [*SCHEMES, "drill+sack", "presto.layer+letflow", "repflow+dctcp", "caps.l
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     kept = tmp_path_factory.mktemp("kept")
-    return compare(SMALL, schemes=SCHEMES, seeds=3, engine="reference", results=kept)
+    return compare(SMALL, schemes=SCHEMES, seeds=3, results=kept)
 
 
 def labels_of(figure):
@@ -91,7 +91,7 @@ def test_a_comparison_writes_any_format(compared, tmp_path, suffix):
 
 def test_no_font_is_of_type_3(compared, tmp_path):
     """Publishers refuse files with fonts of type 3, the default of matplotlib."""
-    result = simulate(SMALL, engine="reference")
+    result = simulate(SMALL)
     drawings = [
         lambda path: compared.plot(path, metrics=["mean_fct_short_s"]),
         lambda path: compared.plot_cdf(path),
@@ -137,7 +137,7 @@ def test_percentiles_of_all_seeds_together(compared):
 
 
 def test_what_was_not_kept_is_not_drawn():
-    bare = compare(SMALL, schemes=["ecmp"], seeds=1, engine="reference")
+    bare = compare(SMALL, schemes=["ecmp"], seeds=1)
     with pytest.raises(ParameterError, match=r"^flows were not kept: give compare\(\.\.\., results=FOLDER\)"):
         bare.plot_cdf()
     assert bare.plot().axes
@@ -158,7 +158,7 @@ def test_flows_of_a_study_are_of_the_points_that_are_asked_for(tmp_path):
     """A comparison has one axis; a study has several, whose values stand in front where they differ."""
     sizes = [10_000, 20_000]
     axes = {"scheme": ["ecmp", "rps"], "traffic.1.flow_bytes": sizes}
-    found = Study(scenario=SMALL, axes=axes, seeds=2, engine="reference").run(tmp_path, keep_results=True)
+    found = Study(scenario=SMALL, axes=axes, seeds=2).run(tmp_path, keep_results=True)
     assert [*found.flows("rps").columns[:2]] == ["traffic.1.flow_bytes", "seed"]
     one = found.flows({"scheme": "rps", "traffic.1.flow_bytes": 10_000})
     assert one.columns[0] == "seed"
@@ -186,7 +186,7 @@ def test_a_latex_table_has_means_and_half_widths(compared):
 
 
 def test_a_result_draws_its_completion_times_and_histograms(tmp_path):
-    result = simulate(SMALL, scheme="rps", engine="reference")
+    result = simulate(SMALL, scheme="rps")
     plot_cdf({"mine": result, "the same": result.flows}, tmp_path / "both.pdf")
     assert (tmp_path / "both.pdf").is_file()
     drawn = plot_histograms(result, tmp_path / "queues.svg")
@@ -200,17 +200,17 @@ def test_a_result_draws_its_completion_times_and_histograms(tmp_path):
     last = waits.sort_values("least")["count"]
     assert curve.get_ydata()[-1] == pytest.approx(last.iloc[-1] / last.sum())
     with pytest.raises(ParameterError, match=r"^this run has no histograms: run it with probes\.histograms = true"):
-        plot_histograms(simulate(SMALL.replace(probes=None), engine="reference"))
+        plot_histograms(simulate(SMALL.replace(probes=None)))
 
 
 def test_nothing_finished_is_nothing_to_draw():
-    stopped = simulate(SMALL.replace(end_s=1e-6), engine="reference")
+    stopped = simulate(SMALL.replace(end_s=1e-6))
     with pytest.raises(ParameterError, match="no flow has finished"):
         plot_cdf(stopped)
 
 
 def study_of(names, *, panel=(), **axes):
-    return Study(scenario=SMALL, axes={"scheme": names, **axes}, seeds=2, engine="reference", panel=panel)
+    return Study(scenario=SMALL, axes={"scheme": names, **axes}, seeds=2, panel=panel)
 
 
 @pytest.mark.parametrize("count", [2, len(MANY)])
@@ -247,7 +247,7 @@ def test_a_name_has_one_look_in_all_panels_and_in_the_legend(tmp_path):
     size, metric = "traffic.0.flow_bytes", {"metric": "mean_fct_s", "x": "traffic.0.flow_bytes"}
     panels = [metric | {"at": {"scheme": SCHEMES[:2]}}, metric | {"at": {"scheme": SCHEMES[1:]}}]
     axes = {"scheme": SCHEMES, size: [100_000, 200_000]}
-    figure = Study(scenario=SMALL, axes=axes, seeds=2, engine="reference", panel=panels).run(tmp_path).plot()
+    figure = Study(scenario=SMALL, axes=axes, seeds=2, panel=panels).run(tmp_path).plot()
     looks = {}
     for one in figure.axes:
         for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
