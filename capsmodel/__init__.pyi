@@ -39,7 +39,7 @@ from capsmodel.multipath.lia import lia_equilibrium_windows
 from capsmodel.multipath.timeouts import timeout_prob
 from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob, mg1_wait_quantile, priority_mean_waits
 from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
-from capsmodel.queueing.settling import run_bias, run_length, run_precision, settled_share
+from capsmodel.queueing.settling import run_bias, run_flows, run_length, run_precision, settled_share
 from capsmodel.queueing.srpt import srpt_mean_response, srpt_mean_response_of_size
 from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
@@ -105,6 +105,7 @@ __all__ = [
     "replication_break_even_load",
     "residual_loss_prob",
     "run_bias",
+    "run_flows",
     "run_length",
     "run_precision",
     "sendings_within",

@@ -143,7 +143,7 @@ def _print_claim(row: ClaimRow, output: Output) -> None:
     if not output.is_text:
         _print_claims([row], output)
         return
-    say(f"{row.claim.id}: {row.entry.verdict}")
+    say(f"{row.claim.id}: {row.entry.marked_verdict}")
     explain(*claim_text(row.claim, row.entry), indent=2)
     if row.claim.conditions:
         explain(f"Where: {row.claim.conditions}.", indent=2)
@@ -190,7 +190,7 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
     else:
         for row in rows:
             settings = row.entry.in_other_settings
-            say(f"{row.claim.id}: {row.entry.verdict}")
+            say(f"{row.claim.id}: {row.entry.marked_verdict}")
             notes = [skewed(*row.entry.skewness)] if row.entry.skewness else []
             notes += [f"Settings: {settings}."] if settings else []
             explain(*claim_text(row.claim, row.entry), *notes, *_next_look(row), indent=2)

@@ -109,6 +109,9 @@ class LedgerEntry:
         That word.
     depends_on : str
         What turns it, ``;`` between.
+    begins : str
+        ``from empty`` where runs that decide it are not at the load that they name
+        (:meth:`capsim.study.claims.Design.begins`).
     """
 
     decided_by: str
@@ -130,6 +133,12 @@ class LedgerEntry:
     settings: tuple[float, ...] = ()
     settings_word: str = ""
     depends_on: str = ""
+    begins: str = ""
+
+    @property
+    def marked_verdict(self) -> str:
+        """Return the verdict with the mark of runs that are not at their load: ``agrees, from empty``."""
+        return ", ".join(filter(None, (self.verdict, self.begins)))
 
     @property
     def robustness(self) -> Robustness:

@@ -87,6 +87,7 @@ def _of_runs(campaign: Campaign, claim_id: str) -> LedgerEntry:
         settings=(settings.agreeing, settings.decided, settings.settings),
         settings_word=settings.word,
         depends_on="; ".join(settings.depends_on),
+        begins=campaign.design.begins(claim_id),
     )
 
 

@@ -18,6 +18,7 @@ settled share           G, flows in progress over the steady     :func:`settled_
 bias of the slowdown    :math:`-(1-G)(s-1)/s`,                   :func:`run_bias`       1
                         :math:`s=(1+\rho)/(1-\rho)`
 half-width              of the mean slowdown of long flows       :func:`run_precision`  1
+flows for a half-width  of the mean slowdown of long flows       :func:`run_flows`      1
 flows for a share       n(G)                                     :func:`run_length`     1
 ======================= ======================================== ====================== ====
 
@@ -237,6 +238,45 @@ def run_precision(
 
 
 @closed_form
+def run_flows(
+    sizes: SizeDistribution, *, load: float, hosts: float, half_width: float, long_bytes: float = 1e5
+) -> float:
+    r"""Return how many flows a run must count for a half-width of the mean slowdown of its long flows.
+
+    Parameters
+    ----------
+    sizes, load, hosts, long_bytes
+        As of :func:`run_precision`.
+    half_width : float
+        Of the 95% interval, over the mean, in (0, 1).
+
+    Returns
+    -------
+    float
+        Number of flows, a whole number, at least 1; inf where no flow is long.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Notes
+    -----
+    The half-width falls with the root of the number of flows: :math:`n=\lceil(w(1)/w)^2\rceil` with w(n) of
+    :func:`run_precision`.
+
+    Examples
+    --------
+    >>> run_flows(SizeDistribution.fixed(125_000_000), load=0.5, hosts=16, half_width=0.065)
+    1617.0
+    """
+    target = one_number(positive, "half_width", half_width)
+    require(target < 1, f"half_width = {target:g}, but it must be below 1: it is a share of the mean")
+    of_one = run_precision(sizes, load=load, hosts=hosts, flows=1, long_bytes=long_bytes)
+    return float(np.ceil(np.round((of_one / target) ** 2, 6)))
+
+
+@closed_form
 def run_length(sizes: SizeDistribution, *, load: float, hosts: float, settled: float = 0.9) -> float:
     r"""Return how many flows a run that begins empty needs for a settled share.
 
@@ -306,4 +346,4 @@ def _square_above(sizes: SizeDistribution, least: float) -> float:
     return sizes.expectation(lambda x: (x - least) ** 2, above=least)
 
 
-__all__ = ["mean_slowdown", "run_bias", "run_length", "run_precision", "settled_share", "settling_s"]
+__all__ = ["mean_slowdown", "run_bias", "run_flows", "run_length", "run_precision", "settled_share", "settling_s"]

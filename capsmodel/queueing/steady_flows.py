@@ -85,6 +85,12 @@ class SteadyLoad:
         """Return until when counted flows may last, in seconds from the beginning."""
         return float(np.max(start_s + _TAIL * self._fct_s(flow_bytes), initial=0.0))
 
+    def flows(self, sizes: SizeDistribution, start_s: Floats, flow_bytes: Ints) -> float:
+        """Return about how many flows run in all where these count: with those around them, until these have ended."""
+        last_s = float(np.max(start_s, initial=0.0))
+        end_s = float(np.max(start_s + self._fct_s(flow_bytes), initial=0.0))
+        return self.in_progress(sizes) + len(start_s) + self.flows_per_s * (LEAD * last_s + end_s - last_s)
+
     def _fct_s(self, flow_bytes: npt.ArrayLike) -> Floats:
         alone_s: Floats = BITS_PER_BYTE * np.asarray(flow_bytes, np.float64) / self.rate_bps
         return alone_s * mean_slowdown(self.load)

@@ -87,7 +87,13 @@ class ReliedOn(Generated):
         """Return the row of a claim."""
         claim, entry = found.claim, found.entry
         said = stacked(claim.text, nodes.emphasis("", printed_size(claim)))
-        return [code(claim.id), said, our_value(claim, entry), nodes.strong("", entry.verdict), entry.in_other_settings]
+        return [
+            code(claim.id),
+            said,
+            our_value(claim, entry),
+            nodes.strong("", entry.marked_verdict),
+            entry.in_other_settings,
+        ]
 
 
 class Claims(Generated):

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel import FlowSizes, ParameterError, load_workload, run_bias, run_length, run_precision, settled_share
+from capsmodel import (
+    FlowSizes,
+    ParameterError,
+    load_workload,
+    run_bias,
+    run_flows,
+    run_length,
+    run_precision,
+    settled_share,
+)
 from capsmodel.queueing.settling import mean_slowdown, settling_s
 
 TWO = FlowSizes([1000, 1000, 50_000, 50_000], [0, 0.75, 0.75, 1])  # three of four small
@@ -87,6 +96,18 @@ def test_precision_by_hand_and_without_long_flows() -> None:
         0.196 / 3, rel=1e-12
     )
     assert run_precision(FlowSizes.fixed(1000), load=0.5, hosts=16, flows=1600) == np.inf
+
+
+@pytest.mark.parametrize("half_width", [0.01, 0.05, 0.3])
+@pytest.mark.parametrize("load", [0.1, 0.6, 0.9])
+def test_flows_for_a_half_width_are_the_fewest_that_give_it(load: float, half_width: float) -> None:
+    given = {"load": load, "hosts": 16}
+    sizes = load_workload("websearch")
+    flows = run_flows(sizes, half_width=half_width, **given)
+    assert run_precision(sizes, flows=flows, **given) <= half_width < run_precision(sizes, flows=flows - 1, **given)
+    assert run_flows(FlowSizes.fixed(1000), half_width=half_width, **given) == np.inf
+    with pytest.raises(ParameterError, match="half_width = 1, but it must be below 1"):
+        run_flows(sizes, half_width=1.0, **given)
 
 
 @pytest.mark.parametrize("sizes", [TWO, FlowSizes.uniform(1000, 9000), load_workload("websearch")])

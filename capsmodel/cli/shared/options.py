@@ -71,6 +71,13 @@ def _whole(text: str) -> int:
     return value
 
 
+def _flows(text: str) -> int | str:
+    """Return a number of flows, or the text of the half-width that it is to give."""
+    if not text.endswith("%"):
+        return _whole(text)
+    return text
+
+
 def parse_shard(text: str) -> tuple[int, int]:
     """Return the share I of N that ``I/N`` names."""
     found = _SHARD.fullmatch(text)
@@ -144,6 +151,7 @@ MaybeTime = Annotated[float | None, _quantity(parse_time_s, "TIME")]
 MaybeProbability = Annotated[float | None, _quantity(parse_share, "X")]
 MaybeLoad = Annotated[float | None, _quantity(partial(parse_share, name="load", most=math.inf), "X")]
 MaybeCount = Annotated[int | None, _COUNT]
+MaybeFlows = Annotated[int | str | None, _quantity(_flows, "N")]
 MaybeDuration = Annotated[float | None, _quantity(parse_duration_s, "TIME")]
 _SEVERAL = Parameter(n_tokens=1, negative=(), show_default=_listed)
 Probabilities = Annotated[tuple[float, ...], _SEVERAL, Parameter(converter=_many(parse_share), metavar="X,X,...")]

@@ -178,11 +178,14 @@ _VERDICTS = (
     Column("ours", "ours", ends=("low", "high")),
 )
 _AS_FILED = Column("before", "as filed")
+_BEGINS = Column("begins", "begins")
 
 
 def print_verdicts(found: "Studied", output: Output, before: Mapping[str, str] = MappingProxyType({})) -> None:
     """Print the word on each claim with our value at each point, and the word as filed where one is known."""
     rows, columns = records(found.verdicts()), list(_VERDICTS)
+    if any(row["begins"] for row in rows):
+        columns.insert(2, _BEGINS)
     if before:
         rows = [row | {"before": before.get(row["id"], "-")} for row in rows]
         columns.insert(1, _AS_FILED)

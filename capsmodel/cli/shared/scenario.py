@@ -14,7 +14,16 @@ from capsim.base.bounds import LOAD
 from capsim.scenario.profile import Filled
 from capsim.scenario.scenario import from_dict
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli.shared.options import MaybeCount, MaybeLoad, MaybeRate, MaybeTime, Texts, failure, settings_of
+from capsmodel.cli.shared.options import (
+    MaybeCount,
+    MaybeFlows,
+    MaybeLoad,
+    MaybeRate,
+    MaybeTime,
+    Texts,
+    failure,
+    settings_of,
+)
 from capsmodel.experiments.number_texts import quantity
 from capsmodel.units import parse_size_bytes
 
@@ -60,7 +69,8 @@ class ScenarioOptions:
         fewer uplinks than hosts it may be more than these carry: --set traffic.load_of=leaf-uplinks asks it of them.
         What a run offers depends on the sizes drawn, unless --set traffic.exact_load=true.
     flows
-        Number of Poisson flows that count (1000). Without a SCENARIO they meet the steady state of the load: flows are
+        Number of Poisson flows that count, or such as 5%, the half-width of the mean slowdown for which there are
+        enough (1000). Without a SCENARIO they meet the steady state of the load: flows are
         in progress before them, and others follow; --set traffic.start=empty is a cold start, in an empty fabric.
     flow_file
         CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
@@ -90,7 +100,7 @@ class ScenarioOptions:
     buffer: str | None = None
     workload: str | None = None
     load: MaybeLoad = None
-    flows: MaybeCount = None
+    flows: MaybeFlows = None
     flow_file: Path | None = None
     profile: Literal["10g", "25g", "100g", "400g"] | None = None
     nic: Literal["fifo", "round_robin"] | None = None
@@ -189,10 +199,10 @@ def _traffic(entries: list[Any], options: ScenarioOptions) -> list[Any]:
     return [_poisson(entry, given) if entry["kind"] == "poisson" else entry for entry in entries]
 
 
-def _require_plausible(load: float | None, flows: int | None) -> None:
+def _require_plausible(load: float | None, flows: int | str | None) -> None:
     if load is not None:
         LOAD.check("--load", load)
-    require(flows is None or flows >= 1, f"--flows = {flows}, but a run needs at least 1")
+    require(not isinstance(flows, int) or flows >= 1, f"--flows = {flows}, but a run needs at least 1")
 
 
 def _poisson(entry: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

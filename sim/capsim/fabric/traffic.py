@@ -1,5 +1,7 @@
 """Shared by all drawn traffic: sizes, senders and who sends to whom."""
 
+import re
+from math import inf
 from typing import Annotated, Literal
 
 import msgspec
@@ -8,7 +10,7 @@ import numpy.typing as npt
 from msgspec import Meta
 
 from capsim.base import bounds
-from capsim.base.bounds import FlowBytes, Flows, HostNumber, Period, Time
+from capsim.base.bounds import FLOWS, FlowBytes, Flows, HostNumber, Period, Time, shortened
 from capsim.base.seeds import EntrySeeds
 from capsim.base.structs import checked_struct
 from capsim.fabric.collectives import Collective
@@ -19,6 +21,7 @@ from capsim.fabric.load import LoadOf, carried_bytes, counted_share, layer_of
 from capsim.fabric.topology import Bools, Fabric
 from capsmodel.checks import ParameterError, require
 from capsmodel.metrics import arrival_rate_per_s, offered_load
+from capsmodel.queueing.settling import run_flows
 from capsmodel.queueing.steady_flows import SteadyLoad, surroundings
 from capsmodel.units import BITS_PER_BYTE
 from capsmodel.workloads.catalogue import FlowSizes, load_workload
@@ -161,6 +164,27 @@ class TrafficKind(
 
 
 Floats = npt.NDArray[np.float64]
+_HALF_WIDTH = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,6})?)%")
+
+
+def half_width(text: str) -> float:
+    """Return the half-width that a number of flows is to give, as a share of the mean.
+
+    Raises
+    ------
+    ParameterError
+        If the text is no percentage above 0 and below 100.
+
+    Examples
+    --------
+    >>> half_width("5%")
+    0.05
+    """
+    found = _HALF_WIDTH.fullmatch(text)
+    width = float(found[1]) / 100 if found else 0.0
+    rule = 'but it must be a number, or the half-width that the mean slowdown is to have, as in "5%"'
+    require(width > 0, f"traffic.flows = {shortened(text)}, {rule}")
+    return width
 
 
 class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaults=True):
@@ -174,8 +198,10 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         Arrival rate λ, per second.
     load_of : str
         What the load is measured against: ``host-links`` or ``leaf-uplinks``.
-    flows : int, optional
-        Number of flows; or `duration_s`, the time over which they arrive.
+    flows : int or str, optional
+        Number of flows; or such as ``5%``, the half-width that the mean slowdown of long flows is to have, by which the
+        number follows (:func:`capsmodel.queueing.settling.run_flows`, at the load of this entry alone); or
+        `duration_s`, the time over which they arrive.
     duration_s : float, optional
         In seconds.
     exact_load : bool
@@ -202,7 +228,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
     load: Annotated[float, bounds.LOAD.meta] | None = None
     flows_per_s: Annotated[float, bounds.RATE_PER_S.meta] | None = None
     load_of: LoadOf = "host-links"
-    flows: Flows | None = None
+    flows: Flows | str | None = None
     duration_s: Period | None = None
     exact_load: bool = False
     start: Literal["empty", "steady"] = "empty"
@@ -220,15 +246,27 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry counts, without making them."""
         if self.flows is not None:
-            return self.flows
+            return self._count(fabric)
         return (self.duration_s or 0.0) * self.rate_per_s(fabric)
+
+    def _count(self, fabric: Fabric) -> int:
+        """Return the number of flows that `flows` says."""
+        if not isinstance(self.flows, str):
+            return self.flows or 0
+        width, load, layer = half_width(self.flows), self.host_load(fabric), layer_of(fabric, "host-links")
+        rule = f"traffic.flows = {self.flows!r}"
+        require(0 < load < 1, f"{rule} needs a load of the links of hosts below 1, but it is {load:.2f}: give a number")
+        count = run_flows(self.size_distribution(), load=load, hosts=len(layer.ports), half_width=width)
+        require(count < inf, f"{rule} is about flows above 100 kB, but none is so long: give a number of flows")
+        FLOWS.check(rule, count)
+        return int(count)
 
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
         rate_per_s = self.rate_per_s(fabric)
         require((self.flows is None) != (self.duration_s is None), "traffic: give one of flows and duration_s")
         if self.flows is not None:
-            times = np.cumsum(seeds.arrivals.exponential(1 / rate_per_s, self.flows))
+            times = np.cumsum(seeds.arrivals.exponential(1 / rate_per_s, self._count(fabric)))
         else:
             duration_s = float(self.duration_s or 0)
             times = np.sort(seeds.arrivals.uniform(0, duration_s, seeds.arrivals.poisson(rate_per_s * duration_s)))
@@ -239,6 +277,11 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         """Return the load that this entry is expected to ask of the links from hosts."""
         capacity_bps = layer_of(fabric, "host-links").capacity_bps
         return float(offered_load(self.rate_per_s(fabric), mean_bytes=self.mean_bytes(), rate_bps=capacity_bps))
+
+    def steady_load(self, fabric: Fabric, host_load: float) -> SteadyLoad:
+        """Return what a steady start rests on, where all entries ask links from hosts for `host_load`."""
+        hosts = layer_of(fabric, "host-links")
+        return SteadyLoad(self.rate_per_s(fabric), host_load, hosts.capacity_bps / len(hosts.ports))
 
     def surrounded(self, drawn: Drawn, fabric: Fabric, seeds: EntrySeeds, *, host_load: float) -> Drawn:
         """Return the flows of this entry with those that a steady start adds, which are not counted.
@@ -254,8 +297,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         host_load : float
             Load that all entries of the run ask of the links from hosts.
         """
-        hosts = layer_of(fabric, "host-links")
-        load = SteadyLoad(self.rate_per_s(fabric), host_load, hosts.capacity_bps / len(hosts.ports))
+        load = self.steady_load(fabric, host_load)
         beside = seeds.surroundings()
         around = surroundings(
             self.size_distribution(),
@@ -279,7 +321,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
     def _with_exact_load(self, drawn: Drawn, times: Floats, fabric: Fabric) -> Drawn:
         """Return flows drawn at `times` with these scaled, so that from first to last they offer the load asked for."""
         rule = "traffic.exact_load scales the times of a number of flows to a load: give load and flows, at least 2"
-        require(self.load is not None and self.flows is not None and self.flows > 1, rule)
+        require(self.load is not None and self.flows is not None and len(times) > 1, rule)
         layer = layer_of(fabric, self.load_of)
         carried = carried_bytes(layer, drawn.src, drawn.dst, drawn.flow_bytes)
         require(carried > 0, "traffic.exact_load: no flow that was drawn counts for the load: give more flows")

@@ -17,6 +17,8 @@ Quantity                Definition                                        Unit
 `settled`               :func:`settled`, known after the run              1
 `flows_to_settle`       flows with which a run that begins empty has a    1
                         settled share of 0.9
+`flows_if_steady`       flows that a steady start runs, those that do     1
+                        not count included
 `backlog_growth`        :func:`backlog_growth`, of flows in progress      1
 `backlog_growth_low`    lower end of its interval                         1
 ======================= ================================================= ====
@@ -26,12 +28,13 @@ person reads them as :func:`offered_line` and :func:`load_remarks` put them.
 """
 
 from collections.abc import Mapping, Sequence
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from capsim.base.clock import PS_PER_S
 from capsim.fabric.flows import FlowList
 from capsim.fabric.listed import Listed
 from capsim.fabric.load import HOSTS, LOAD_DEFINITIONS, LoadLayer, LoadOf, layer_of, load_layers, offered
@@ -78,23 +81,66 @@ def _of_entry(position: int, entry: AnyTraffic, fabric: Fabric, flows: FlowList,
         "flows_per_s": poisson.rate_per_s(fabric) if poisson else None,
         "offered": load,
         "arrivals_s": span_s,
-        **(_settling(poisson, fabric, span_s, host_load) if poisson else {}),
+        **(_settling(poisson, fabric, flows, position, host_load) if poisson and load is not None else {}),
     }
 
 
-def _settling(entry: Poisson, fabric: Fabric, span_s: float, host_load: float) -> dict[str, float]:
-    """Return how near the steady state an entry is expected to come, and what it needs from an empty start."""
-    hosts = layer_of(fabric, "host-links")
-    if not (0 < host_load < 1 and span_s > 0):
+def _settling(entry: Poisson, fabric: Fabric, flows: FlowList, position: int, host_load: float) -> dict[str, float]:
+    """Return how near the steady state an entry is expected to come, and what it needs from either start."""
+    counted = (flows.tag == position) & flows.counted
+    start_s, sizes = flows.start_ps[counted] / PS_PER_S, entry.size_distribution()
+    start_s = start_s - start_s.min()
+    share = _share(entry, fabric, float(start_s.max()), host_load)
+    if isnan(share):
         return {}
-    sizes, number = entry.size_distribution(), len(hosts.ports)
-    share = settled_share(sizes, load=host_load, rate_bps=hosts.capacity_bps / number, arrivals_s=span_s)
+    needed = run_length(sizes, load=host_load, hosts=len(layer_of(fabric, "host-links").ports), settled=SETTLED)
     return {
-        "settled": 1.0 if entry.start == "steady" else share,
-        "flows_to_settle": run_length(sizes, load=host_load, hosts=number, settled=SETTLED)
-        * entry.host_load(fabric)
-        / host_load,
+        "settled": share,
+        "flows_to_settle": needed * entry.host_load(fabric) / host_load,
+        "flows_if_steady": entry.steady_load(fabric, host_load).flows(sizes, start_s, flows.flow_bytes[counted]),
     }
+
+
+def _share(entry: Poisson, fabric: Fabric, span_s: float, host_load: float, warm_up_s: float = 0.0) -> float:
+    """Return the settled share expected of an entry whose arrivals last `span_s`; NaN where there is none."""
+    if not (0 < host_load < 1 and span_s > warm_up_s):
+        return nan
+    if entry.start == "steady":
+        return 1.0
+    hosts = layer_of(fabric, "host-links")
+    rates = {"load": host_load, "rate_bps": hosts.capacity_bps / len(hosts.ports)}
+    return settled_share(entry.size_distribution(), **rates, arrivals_s=span_s, warm_up_s=warm_up_s)
+
+
+def settled_before(traffic: Sequence[AnyTraffic], fabric: Fabric, *, warm_up_s: float) -> float:
+    """Return the least settled share expected of the entries with a rate, before flows are drawn, in [0, 1].
+
+    Parameters
+    ----------
+    traffic : sequence
+        Entries of a scenario.
+    fabric : Fabric
+        Whose hosts send.
+    warm_up_s : float
+        Time whose arrivals are not counted, in seconds.
+
+    Returns
+    -------
+    float
+        NaN where no entry has a rate, or the links of hosts are asked for all of their capacity or more.
+
+    Examples
+    --------
+    >>> from capsim.fabric.kinds import Dumbbell
+    >>> entry = Poisson(flow_bytes=125_000_000, load=0.5, flows=60)  # D = 6 s; arrivals last 30 s
+    >>> round(settled_before((entry,), Dumbbell(hosts_per_side=2, rate_bps=1e9).build(), warm_up_s=0.0), 3)
+    0.9
+    """
+    rated = [entry for entry in traffic if isinstance(entry, Poisson)]
+    host_load = sum(entry.host_load(fabric) for entry in rated)
+    spans_s = [entry.expected_flows(fabric) / entry.rate_per_s(fabric) for entry in rated]
+    shares = [_share(entry, fabric, span_s, host_load, warm_up_s) for entry, span_s in zip(rated, spans_s, strict=True)]
+    return min((share for share in shares if not isnan(share)), default=nan)
 
 
 def _of_layer(layer: LoadLayer, entries: Mapping[int, AnyTraffic], flows: FlowList) -> dict[str, Any]:
@@ -139,7 +185,8 @@ def load_columns(record: dict[str, Any], flows: pd.DataFrame, *, end_s: float) -
     columns["offered_over_asked"] = sum(entry["offered"] for entry in rated) / expected if rated else nan
     columns["settled_before"] = min((entry["settled"] for entry in rated if "settled" in entry), default=nan)
     columns["settled"] = settled(flows, end_s=end_s) if rated else nan
-    columns["flows_to_settle"] = sum(entry.get("flows_to_settle", 0.0) for entry in rated) or nan
+    for name in ("flows_to_settle", "flows_if_steady"):
+        columns[name] = sum(entry.get(name, 0.0) for entry in rated) or nan
     growth, low = backlog_growth(flows, end_s=end_s) if layers else (nan, nan)
     return {**columns, "backlog_growth": growth, "backlog_growth_low": low}
 
@@ -313,12 +360,11 @@ def _not_at_their_load(runs: pd.DataFrame, axes: Sequence[str]) -> list[str]:
             f"arrival{named}: long flows end in a network that empties; give traffic.start=steady, which lets arrivals "
             "go on, or more flows"
         ]
-    flows = begun["flows_to_settle"].dropna()
-    instead = f", or {_range(flows, digits=0)} flows" if len(flows) else ""
+    steady, empty = (_range(begun[name], digits=0) for name in ("flows_if_steady", "flows_to_settle"))
     return [
         f"not at its load: a flow finds {_range(100 * begun['settled_before'], digits=0)}% of the flows in progress of "
-        f"the steady state{named}, since the network is empty at the beginning: give traffic.start=steady, which takes "
-        f"about twice as long{instead}"
+        f"the steady state{named}, since the network is empty at the beginning: give traffic.start=steady, with which "
+        f"about {steady} flows run in all, or {empty} flows"
     ]
 
 

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
+from math import isnan, nan
 from typing import Any
 
 import msgspec
 
 from capsim.base.bounds import shortened
+from capsim.results.load_record import SETTLED, settled_before
 from capsim.run.estimate import expected_cpu_s
 from capsim.study.file import Claim, Table, Term, check_known, claims_of
 from capsim.study.metrics import METRICS
@@ -24,8 +26,10 @@ from capsim.study.template import filled
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.statistics.robustness import TEXT
 
-__all__ = ["UNKNOWN_COST_S", "Comparison", "Design"]
+__all__ = ["FROM_EMPTY", "UNKNOWN_COST_S", "Comparison", "Design"]
 
+FROM_EMPTY = "from empty"
+"""Mark of a claim whose runs begin with an empty network, and end before it is at its load."""
 UNKNOWN_COST_S = 10.0
 """What a run that simulates no scenario is taken to cost before one is made, in seconds of processor time."""
 
@@ -143,6 +147,32 @@ class Design(Runs):
         if self.source.file.scenario:
             check_known(name, METRICS, f"{where}: there is no metric {name}")
         return name
+
+    def settled(self, claim_id: str) -> float:
+        """Return the least settled share expected at the points of a claim; NaN where no traffic has a rate."""
+        if not self.source.file.scenario:
+            return nan
+        shares = (self._settled(point) for one in self.comparisons(claim_id) for point in one.points)
+        return min((share for share in shares if not isnan(share)), default=nan)
+
+    def _settled(self, point: Point) -> float:
+        scenario = self.described(point).scenario
+        key = (scenario.traffic, scenario.fabric, scenario.warm_up_s)
+        if key not in self._shares:
+            fabric = scenario.fabric.build()
+            self._shares[key] = settled_before(scenario.traffic, fabric, warm_up_s=scenario.warm_up_s)
+        return self._shares[key]
+
+    @cached_property
+    def _shares(self) -> dict[Any, float]:
+        return {}
+
+    def begins(self, claim_id: str) -> str:
+        """Return ``from empty`` where runs of a claim are not at their load, and the paper does not print their length.
+
+        The criterion is `SETTLED`; empty otherwise.
+        """
+        return FROM_EMPTY if not self.source.file.length and self.settled(claim_id) < SETTLED else ""
 
     def times(self, claim_id: str, setting: str = TEXT) -> float:
         """Return what the value of a claim is multiplied by in a setting."""

@@ -64,6 +64,8 @@ LOOKED_AT = (8, 64)
 """Seeds of a study with claims that says nothing else."""
 NOT_INHERITED = ("title", "panel", "table", "claim")
 """Keys that a study does not take from the one that it extends."""
+AS_PRINTED = "as printed, "
+"""How the length of runs begins that the paper has too; the place follows."""
 MOST_PARENTS = 3
 """Of one study, one extending the other, so that a reader has an end of them."""
 
@@ -276,6 +278,10 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ----------
     title, notes, paper : str
         For people.
+    length : str
+        ``as printed, Section V-A``: the runs of the paper are as long as these, at the place named, and begin with an
+        empty network as these do. Where nothing is said, the word on a claim whose points are below a settled share of
+        0.9 (:func:`capsim.results.load_record.settled_before`) has the mark ``from empty``.
     seeds : int or pair of int
         Runs of each point, 5 when left out; ``[8, 64]``, which a study with claims has then, are 8, 16, 32, ... until
         each claim is decided, 64 at most. The seeds are 1, 2, 3, ...
@@ -309,6 +315,7 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     title: str = ""
     notes: str = ""
     paper: str = ""
+    length: str = ""
     seeds: int | tuple[int, ...] = 5
     level: Annotated[float, msgspec.Meta(gt=0, lt=1)] = FALSE_ALARM
     engine: Literal["compiled", "reference"] = "compiled"
@@ -515,6 +522,9 @@ def _checked(tables: dict[str, Any], where: str, *, says_seeds: bool = True) -> 
         panels = [_with_shared(panel, f"{where}: panel[{number}]") for number, panel in enumerate(tables["panel"])]
         tables = tables | {"panel": panels}
     found = converted(tables, StudyFile, where=where)
+    rule = f'but it must name the place, as in "{AS_PRINTED}Section V-A"'
+    fits = not found.length or (found.length.startswith(AS_PRINTED) and found.length != AS_PRINTED)
+    require(fits, f"{where}: length = {shortened(found.length)}, {rule}")
     claimed = _has_claims(found)
     if claimed and "seeds" not in tables:
         return msgspec.structs.replace(found, seeds=LOOKED_AT)

@@ -407,9 +407,9 @@ class Studied:
     def verdicts(self) -> pd.DataFrame:
         """Return a row for each claim and point, with the word on the claim.
 
-        The columns are ``id``, ``where``, ``claim``, ``word``, ``about``, ``seeds``, ``point``, ``ours``, ``low`` and
-        ``high``: what of the runs the word and ``ours`` are about, the median, and ``low`` and ``high`` the ends of its
-        interval, at the level of the claim. Levels are in the unit
+        The columns are ``id``, ``where``, ``claim``, ``word``, ``begins`` (:meth:`.Design.begins`), ``about``,
+        ``seeds``, ``point``, ``ours``, ``low`` and ``high``: what of the runs the word and ``ours`` are about, the
+        median, and ``low`` and ``high`` the ends of its interval, at the level of the claim. Levels are in the unit
         that is printed, comparisons are ratios, and trends have two points: the last value against the first, and
         Kendall's tau.
         """
@@ -417,7 +417,7 @@ class Studied:
         for name in self.study._simulated:
             claim, found = self.study.claims[name], self.verdict(name)
             head: dict[str, Any] = {"id": name, "where": claim.where, "claim": _said(claim), "word": found.word}
-            head |= {"about": ABOUT, "seeds": found.seeds}
+            head |= {"begins": self.study.design.begins(name), "about": ABOUT, "seeds": found.seeds}
             nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan}
             points = [
                 {"point": point, "ours": one.value, "low": one.low, "high": one.high} for point, one in found.points

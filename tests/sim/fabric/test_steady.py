@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from capsim import FatTree, FlowList, LeafSpine, ParameterError, Poisson, Scenario, draw_flows, simulate
 from capsim.base.clock import PS_PER_S
 from capsim.fabric.endpoints import Pairs
-from capsmodel import load_workload
+from capsim.results.load_record import load_record
+from capsmodel import load_workload, run_precision
 
 KIND = LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, rate_bps=10e9, delay_s=1e-6)
 FABRIC = KIND.build()
@@ -94,6 +95,47 @@ def test_what_is_left_of_a_long_flow_is_no_short_flow() -> None:
 def test_a_cool_down_bounds_the_arrivals_after_the_counted_ones() -> None:
     flows = drawn(steady(cool_down_s=0.0))
     assert flows.start_ps[-1] == flows.start_ps[np.asarray(flows.counted)][-1]
+
+
+def test_a_half_width_in_place_of_a_number_gives_the_flows_for_it() -> None:
+    sizes, load = load_workload("websearch"), 0.6
+    flows = drawn(Poisson(workload="websearch", load=load, flows="20%"))
+    assert run_precision(sizes, load=load, hosts=8, flows=len(flows)) <= 0.2
+    assert run_precision(sizes, load=load, hosts=8, flows=len(flows) - 1) > 0.2
+    assert np.sum(drawn(steady(flows="20%")).counted) == len(flows)
+    halved = drawn(Poisson(workload="websearch", load=load, flows="10%"))
+    assert len(halved) == pytest.approx(4 * len(flows), rel=0.01)
+
+
+@pytest.mark.parametrize("flows", ["5 %", "5", "0%", "-5%", "100%", "nan%", "x", "%"])
+def test_what_is_no_half_width_is_refused_in_one_line(flows: str) -> None:
+    with pytest.raises(ParameterError, match=r'^traffic\.flows = .*, but it must be a number, or .* as in "5%"$'):
+        drawn(steady(flows=flows))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"workload": None, "flow_bytes": 1000}, "none is so long: give a number of flows"),
+        ({"load": 1.2, "start": "empty"}, r"but it is 1\.20: give a number"),
+        ({"flows": "0.0001%"}, "but it must be from 1 to 100000000 flows"),
+    ],
+)
+def test_a_half_width_that_no_number_gives_is_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        drawn(steady(**{"flows": "5%"} | changes))
+
+
+def test_the_price_of_a_steady_start_is_about_what_it_runs() -> None:
+    """Flows that have started when the run ends, over what an empty start foretells; 5 seeds."""
+    foretold, ran = 0.0, 0
+    for seed in range(1, 6):
+        (entry,) = load_record((FEW,), FABRIC, drawn(FEW, seed=seed))["entries"]
+        foretold += entry["flows_if_steady"]
+        scenario = Scenario(fabric=KIND, traffic=(steady(),), end_s=20.0, seed=seed, scheme="rps", profile="10g")
+        result = simulate(scenario)
+        ran += int((result.flows["start_s"] <= result.resources.simulated_s).sum())
+    assert foretold / 1.5 < ran < 1.5 * foretold
 
 
 def test_a_load_without_a_steady_state_is_refused() -> None:

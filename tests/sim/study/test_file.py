@@ -347,3 +347,31 @@ def test_a_value_of_an_axis_sets_keys_of_the_scenario_too(tmp_path):
     batch, incast = (design.described(point).scenario for point in design.points())
     assert (batch.traffic[0].flow_bytes, batch.warm_up_s) == (1000, 1e-6)
     assert (incast.traffic[0].flow_bytes, incast.traffic[0].rounds, incast.warm_up_s) == (5000, 2, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("flows", "length", "mark"),
+    [
+        (10, "", "from empty"),
+        (10, "as printed, Section V-A", ""),
+        (100_000, "", ""),
+    ],
+)
+def test_a_claim_is_marked_where_its_runs_are_not_at_their_load(in_file, flows, length, mark):
+    design = in_file(f'length = "{length}"\n' + STUDY.replace("flows = 10", f"flows = {flows}"))
+    assert {design.begins(claim) for claim in design.claims} == {mark}
+
+
+def test_a_steady_start_is_not_marked_and_the_point_farthest_from_its_load_decides(in_file):
+    steady = in_file(STUDY.replace('flows = "{flows}"', 'flows = "{flows}", start = "steady"'))
+    assert (steady.settled("a"), steady.begins("a")) == (1.0, "")
+    light, both = (in_file(STUDY.replace("load = [0.2, 0.6]", f"load = {loads}")) for loads in ("[0.2]", "[0.2, 0.6]"))
+    assert both.settled("a") < light.settled("a") < 1
+
+
+@pytest.mark.parametrize("length", ["as printed", "as printed, ", "Section V"])
+def test_a_length_that_names_no_place_is_refused(in_file, length):
+    with pytest.raises(
+        ParameterError, match=r'mine\.toml: length = .* must name the place, as in "as printed, Section'
+    ):
+        in_file(f'length = "{length}"\n' + STUDY)
