@@ -318,7 +318,7 @@ def agreement(
         Prediction, any unit.
     samples : array_like, MeanAndError, MeanInterval or Count
         At least two independent replicates; a mean with its standard error, such as the result of
-        :func:`~capsmodel.experiments.statistics.steady_state.batch_means`; or successes in independent trials.
+        :func:`~capsmodel.experiments.statistics.intervals.batch_means`; or successes in independent trials.
     detect : float or (float, float)
         Error that matters: a true mean that far from `model` must be found to disagree. In the unit of `model`, beyond
         `bias`; a pair is the error below, negative, and above.

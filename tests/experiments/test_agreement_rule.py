@@ -6,8 +6,7 @@ from scipy import stats
 
 from capsmodel import ParameterError
 from capsmodel.experiments import agreement as ag
-from capsmodel.experiments.statistics.intervals import paired_difference, wilson_interval
-from capsmodel.experiments.statistics.steady_state import batch_means
+from capsmodel.experiments.statistics.intervals import batch_means, paired_difference, wilson_interval
 
 pytestmark = pytest.mark.agreement
 

@@ -10,7 +10,6 @@ from scipy import stats
 from capsmodel import ParameterError
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics import intervals as st
-from capsmodel.experiments.statistics import steady_state
 from capsmodel.experiments.statistics.argmin import argmin_interval
 from capsmodel.experiments.statistics.sequential import repeated_median
 
@@ -167,7 +166,7 @@ def test_a_constant_sample_has_no_correlation():
 
 def test_batches_of_two_are_the_means_of_pairs():
     values = np.random.default_rng(RNG_SEED).normal(size=65)
-    found = steady_state.batch_means(values, batches=32)
+    found = st.batch_means(values, batches=32)
     pairs = st.mean_interval(values[1:].reshape(32, 2).mean(axis=1))
     assert [pairs.low, pairs.high] == ends(found)
     assert (found.batch_samples, found.dropped_samples, found.samples) == (2, 1, 64)
@@ -185,38 +184,13 @@ def test_batch_means_find_the_standard_error_of_an_autoregressive_run():
         series[:, i] = phi * series[:, i - 1] + noise[:, i]
     lags = np.arange(1, n)
     exact = (1 + 2 * np.sum((1 - lags / n) * phi**lags)) / (1 - phi**2) / n
-    found = [steady_state.batch_means(run) for run in series]
+    found = [st.batch_means(run) for run in series]
     measured = np.array([one.standard_error**2 for one in found])
     tolerance = 4 * measured.std(ddof=1) / runs**0.5
     assert tolerance < 0.1 * exact
     assert measured.mean() == pytest.approx(exact, abs=tolerance + 0.07 * exact)  # 128-long batches, memory of 9
     assert np.mean([one.effective_samples for one in found]) == pytest.approx(n * (1 - phi) / (1 + phi), rel=0.15)
     assert abs(np.mean([one.batch_correlation for one in found])) < 0.1
-
-
-def brute_force_mser(values, size):
-    """Return the cut of MSER written from its definition."""
-    means = [np.mean(values[i * size : (i + 1) * size]) for i in range(len(values) // size)]
-    scores = []
-    for d in range(len(means) // 2 + 1):
-        rest = np.array(means[d:])
-        scores.append(np.sum((rest - rest.mean()) ** 2) / len(rest) ** 2)
-    return int(np.argmin(scores)) * size
-
-
-@pytest.mark.parametrize("size", [1, 5])
-@pytest.mark.parametrize("seed", range(8))
-def test_warm_up_is_cut_where_the_definition_says(seed, size):
-    rng = np.random.default_rng([RNG_SEED, seed])
-    values = 1e6 + 20 * np.exp(-np.arange(203) / 15) + rng.normal(size=203)
-    found = steady_state.remove_warm_up(values, batch_samples=size)
-    assert found.removed_samples == brute_force_mser(values, size) > 0
-    assert found.settled
-    assert found.kept.tolist() == values[found.removed_samples :].tolist()
-
-
-def test_a_run_that_still_drifts_is_not_settled():
-    assert not steady_state.remove_warm_up(np.arange(1000.0)).settled
 
 
 @pytest.mark.parametrize(
@@ -236,9 +210,8 @@ def test_a_run_that_still_drifts_is_not_settled():
         ),
         (lambda: st.clopper_pearson_interval(0, trials=0), "trials = 0"),
         (lambda: st.quantile_interval([1.0], q=0.0), "q = 0"),
-        (lambda: steady_state.batch_means(np.arange(63.0)), "samples holds 63 values"),
-        (lambda: steady_state.batch_means(np.ones(64)), "does not vary"),
-        (lambda: steady_state.remove_warm_up(np.ones(49)), "at least 50"),
+        (lambda: st.batch_means(np.arange(63.0)), "samples holds 63 values"),
+        (lambda: st.batch_means(np.ones(64)), "does not vary"),
         (lambda: st.welch_difference([1.0, 1.0], [2.0, 2.0]), "constant"),
         (lambda: st.paired_difference([1.0, 2.0], [1.0, 2.0, 3.0]), "pairs"),
         (lambda: st.paired_ratio([1.0, 2.0], [1.0, 2.0, 3.0]), "and b 3, but pairs need as many"),
@@ -263,13 +236,12 @@ HUGE = [1e308, 1.1e308, 1.2e308, 0.9e308] * 16
         lambda huge: st.paired_difference(huge, huge[::-1]),
         lambda huge: st.paired_difference(huge, [-one for one in huge]),
         st.skewness,
-        steady_state.batch_means,
-        steady_state.remove_warm_up,
+        st.batch_means,
         lambda huge: argmin_interval([1, 2], [huge, huge]),
         lambda huge: repeated_median(huge[:2] * 4, false_alarm=0.05),
         lambda huge: agreement(1e308, huge, detect=1e307),
     ],
-    ids=["mean", "Welch", "paired", "opposite", "skewness", "batches", "warm-up", "argmin", "repeated", "agreement"],
+    ids=["mean", "Welch", "paired", "opposite", "skewness", "batches", "argmin", "repeated", "agreement"],
 )
 def test_what_overflows_is_refused_in_one_line(of_sample):
     """Catches a mean of infinity with an interval from NaN to infinity, and warnings of NumPy."""

@@ -1,1 +1,1 @@
-"""Intervals of means and quantiles, sequential decisions, designs, steady state, place of a minimum."""
+"""Intervals of means and quantiles, sequential decisions, designs, place of a minimum."""

@@ -4,6 +4,7 @@ r"""Intervals of a mean, a proportion, a quantile or a difference, from samples.
 Quantity                     Name                                               Rests on
 ============================ ================================================== ===================================
 mean of replicates           :func:`mean_interval`                              independent, mean nearly normal
+mean of one long run         :func:`batch_means`                                stationary, batches beyond its memory
 proportion                   :func:`wilson_interval`                            independent trials, normal score
 proportion, never too short  :func:`clopper_pearson_interval`                   independent trials
 quantile                     :func:`quantile_interval`                          independent, any distribution
@@ -14,8 +15,7 @@ skewness                     :func:`skewness`                                   
 ratio, common variates       :func:`paired_ratio`                               independent pairs above 0
 ============================ ================================================== ===================================
 
-Every interval is two-sided and every value has the unit of the sample, a ratio none. Means of one long run are in
-:mod:`capsmodel.experiments.statistics.steady_state`, the place of a minimum in
+Every interval is two-sided and every value has the unit of the sample, a ratio none. The place of a minimum is in
 :mod:`capsmodel.experiments.statistics.argmin`.
 """
 
@@ -30,11 +30,13 @@ from capsmodel.checks import FloatArray, as_floats, closed_form, probability, re
 from capsmodel.metrics import percentile
 
 __all__ = [
+    "BatchMeans",
     "Interval",
     "MeanInterval",
     "PairedDifference",
     "QuantileInterval",
     "RatioInterval",
+    "batch_means",
     "clopper_pearson_interval",
     "mean_interval",
     "paired_difference",
@@ -202,7 +204,7 @@ def mean_interval(samples: npt.ArrayLike, *, confidence: float = 0.95) -> MeanIn
     Notes
     -----
     :math:`\bar x\pm t_{n-1}\,s/\sqrt n`. Exact for normal observations; the packets of one run are not independent,
-    see :func:`~capsmodel.experiments.statistics.steady_state.batch_means`. How far skewed ones miss it, and what holds
+    see :func:`batch_means`. How far skewed ones miss it, and what holds
     for them, says :mod:`capsmodel.experiments.statistics.sequential`.
 
     Examples
@@ -213,6 +215,78 @@ def mean_interval(samples: npt.ArrayLike, *, confidence: float = 0.95) -> MeanIn
     found, level = sample("samples", samples, minimum=2), checked_confidence(confidence)
     error = float(found.std(ddof=1)) / found.size**0.5
     return student_interval(float(found.mean()), error, found.size - 1, level, found.size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchMeans(MeanInterval):
+    """The mean of one correlated run.
+
+    Attributes
+    ----------
+    batch_samples : int
+        Observations in each batch.
+    dropped_samples : int
+        Observations at the start that fill no batch.
+    effective_samples : float
+        Independent observations that would give the same standard error.
+    batch_correlation : float
+        Correlation of neighbouring batch means; well above zero, the batches are too short and the interval too.
+    """
+
+    batch_samples: int
+    dropped_samples: int
+    effective_samples: float
+    batch_correlation: float
+
+
+@closed_form
+def batch_means(samples: npt.ArrayLike, *, batches: int = 32, confidence: float = 0.95) -> BatchMeans:
+    r"""Return the mean of one long correlated run, with an interval from the means of its batches.
+
+    Parameters
+    ----------
+    samples : array_like
+        Observations of a stationary run in order, without its start, at least two for each batch, any unit.
+    batches : int
+        Number of batches of equal length, at least 2; 20 to 40 is usual.
+    confidence : float
+        Probability that the interval covers the mean, in (0, 1).
+
+    Returns
+    -------
+    BatchMeans
+        In the unit of `samples`.
+
+    Raises
+    ------
+    ParameterError
+        If the run is too short or does not vary.
+
+    Notes
+    -----
+    With m observations in each of b batches, SE is the standard deviation of the batch means over :math:`\sqrt b`,
+    with b - 1 degrees of freedom; :math:`n_{eff}=s^2/SE^2`. Observations that fill no batch are dropped at the start.
+
+    Examples
+    --------
+    >>> found = batch_means([5.0, 1.0, 3.0, 2.0, 4.0], batches=2)
+    >>> found.batch_samples, found.dropped_samples, found.value, found.standard_error
+    (2, 1, 2.5, 0.5)
+    """
+    count = int(whole("batches", batches, minimum=2))
+    found, level = sample("samples", samples, minimum=2 * count), checked_confidence(confidence)
+    size = found.size // count
+    used = found[found.size - size * count :]
+    means = used.reshape(count, size).mean(axis=1)
+    error = float(means.std(ddof=1)) / count**0.5
+    require(error > 0, "samples has equal batch means: a run that does not vary has no standard error")
+    deviation = means - means.mean()
+    interval = student_interval(float(used.mean()), error, count - 1, level, used.size)
+    return BatchMeans(
+        **vars(interval), batch_samples=size, dropped_samples=found.size - used.size,
+        effective_samples=float(used.var(ddof=1)) / error**2,
+        batch_correlation=float(deviation[1:] @ deviation[:-1] / (deviation @ deviation)),
+    )  # fmt: skip
 
 
 @closed_form

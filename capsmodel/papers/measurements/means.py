@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from capsmodel.checks import FloatArray, require
 from capsmodel.experiments.agreement import MeanAndError
-from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
-from capsmodel.experiments.statistics.steady_state import batch_means
+from capsmodel.experiments.statistics.intervals import MeanInterval, batch_means, mean_interval
 
 __all__ = ["BATCHES", "batch_columns", "mean_in_row", "replicate_columns"]
 
