@@ -12,7 +12,7 @@ import numpy as np
 from capsim.base.bounds import shortened
 from capsim.fabric.endpoints import pods
 from capsim.fabric.flows import FlowList
-from capsim.fabric.topology import Fabric, Int32, Int64, Routes
+from capsim.fabric.topology import Bools, Fabric, Int32, Int64, Routes
 from capsim.records import NONE
 from capsmodel.checks import ParameterError, require
 
@@ -80,6 +80,59 @@ def paths_between(fabric: Fabric, src: Int32, dst: Int32) -> tuple[Int64, Int64]
         n_paths[ours] = path_counts(fabric, host)[leaf_of[src[ours]]]
     same_leaf, same_pod = leaf_of[src] == leaf_of[dst], pod_of[src] == pod_of[dst]
     return n_paths, np.where(same_leaf, 0, np.where(same_pod, 1, 2))
+
+
+def pair_classes(fabric: Fabric, src: Int32, dst: Int32) -> Int64:
+    """Return a number over pairs of hosts: pairs with equal numbers have paths alike, in both directions.
+
+    Alike are the rates and delays of the links in their order, the rates of all links of the first and of the last
+    switch, and whether there is one path only, in the intact fabric and in each epoch. Where all links between switches
+    are alike and no route changes, that follows from the hosts' own links, the number of links of their switches and
+    how many links lie between. Elsewhere pairs have equal numbers only where their switches are the same.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        Of the hosts.
+    src, dst : ndarray of int
+        Host numbers.
+
+    Examples
+    --------
+    >>> from capsim import FatTree
+    >>> pair_classes(FatTree(pods=4).build(), np.array([0, 0, 0, 9]), np.array([1, 2, 4, 3]))
+    array([1, 4, 8, 8])
+    """
+    inner = (fabric.port_from >= fabric.n_hosts) & (fabric.port_to >= fabric.n_hosts)
+    columns = (fabric.rate_bps[inner], fabric.delay_ps[inner])
+    uniform = all(np.all(column == column[:1]) for column in columns)
+    uniform = uniform and all(epoch.routes is fabric.routes for epoch in fabric.epochs)
+    links_of_switch = np.bincount(fabric.port_from[inner] - fabric.n_hosts, minlength=fabric.n_switches)
+    leaf, nic = fabric.leaf_of_host, fabric.host_port
+    downlink = fabric.routes.candidates[fabric.routes.first[leaf, np.arange(fabric.n_hosts)]]
+    ends = [column[ports] for ports in (nic, downlink) for column in (fabric.rate_bps, fabric.delay_ps)]
+    ends.append(links_of_switch[leaf] if uniform else leaf.astype(np.int64))
+    kinds, kind_of_host = np.unique(np.stack(ends, axis=1), axis=0, return_inverse=True)
+    kind_of_host = kind_of_host.reshape(-1).astype(np.int64)
+    of_ends = kind_of_host[src] * len(kinds) + kind_of_host[dst]
+    if not uniform:
+        return of_ends
+    links, single = _links_between(fabric, src, dst)
+    of_pairs: Int64 = (of_ends * (links.max(initial=0) + 1) + links) * 2 + single
+    return of_pairs
+
+
+def _links_between(fabric: Fabric, src: Int32, dst: Int32) -> tuple[Int64, Bools]:
+    """Return over pairs of hosts the number of links between their switches, and whether there is one path only."""
+    routes = fabric.routes
+    at, last = fabric.leaf_of_host[src], fabric.leaf_of_host[dst]
+    links, single = np.zeros(len(at), np.int64), np.ones(len(at), np.bool_)
+    while np.any(away := at != last):
+        links += away
+        single &= ~away | (routes.count[at, dst] == 1)
+        onwards = fabric.port_to[routes.candidates[routes.first[at, dst]]] - fabric.n_hosts
+        at = np.where(away, onwards, at)
+    return links, single
 
 
 class Paths:

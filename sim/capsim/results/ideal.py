@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from capsim.base.clock import PS_PER_S, serialisation_ps
 from capsim.fabric.flows import FlowList
+from capsim.fabric.paths import pair_classes
 from capsim.fabric.topology import Fabric
 
 Floats = npt.NDArray[np.float64]
@@ -82,12 +83,12 @@ def ideal_fct_s(
         From the first bit sent to the last bit received; no handshake, no window. With one path of equal rates it is
         :func:`capsmodel.metrics.ideal_fct_s`.
     """
-    ends = flows.src.astype(np.int64) * fabric.n_hosts + flows.dst
-    pairs, pair_of_flow = np.unique(ends, return_inverse=True)
+    classes = pair_classes(fabric, flows.src, flows.dst)
+    _, examples, class_of_flow = np.unique(classes, return_index=True, return_inverse=True)
     paths = _Paths(fabric)
-    found = [paths.between(*divmod(pair, fabric.n_hosts)) for pair in pairs.tolist()]
+    found = [paths.between(int(flows.src[flow]), int(flows.dst[flow])) for flow in examples]
     kinds = {between: number for number, between in enumerate(dict.fromkeys(found))}
-    kind_of_flow = np.array([kinds[between] for between in found])[pair_of_flow]
+    kind_of_flow = np.array([kinds[between] for between in found])[class_of_flow]
     least_ps = np.zeros(len(flows.src), np.int64)
     for between, number in kinds.items():
         mine = kind_of_flow == number
@@ -106,7 +107,7 @@ def _packets(flow_bytes: Ints, *, mss_bytes: int, extra_bytes: int) -> _Packets:
 
 
 class _Paths:
-    """Finds what lies between hosts; between two leaves it is searched once."""
+    """Finds what lies between hosts; between two leaves it is searched once, as are the rates of a leaf."""
 
     def __init__(self, fabric: Fabric):
         self.fabric = fabric
@@ -116,12 +117,16 @@ class _Paths:
         inner = (fabric.port_from >= fabric.n_hosts) & (fabric.port_to >= fabric.n_hosts)
         self.fastest_bps = int(fabric.rate_bps[inner].max(initial=1))
         self.least_delay_ps = int(fabric.delay_ps[inner].min(initial=2**62))
-        leaves = np.unique(fabric.leaf_of_host).tolist()
-        self.up_bps = {leaf: self._rates(inner & (fabric.port_from == fabric.n_hosts + leaf)) for leaf in leaves}
-        self.down_bps = {leaf: self._rates(inner & (fabric.port_to == fabric.n_hosts + leaf)) for leaf in leaves}
+        self.inner = np.flatnonzero(inner)
+        self.known_rates: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
-    def _rates(self, ports: npt.NDArray[np.bool_]) -> tuple[int, ...]:
-        return tuple(sorted(self.fabric.rate_bps[ports].tolist()))
+    def _rates_bps(self, leaf: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the rates of the links from a leaf to other switches, and of those to it."""
+        if leaf not in self.known_rates:
+            node, rates_bps = self.fabric.n_hosts + leaf, self.fabric.rate_bps[self.inner]
+            up, down = (rates_bps[end[self.inner] == node] for end in (self.fabric.port_from, self.fabric.port_to))
+            self.known_rates[leaf] = tuple(sorted(up.tolist())), tuple(sorted(down.tolist()))
+        return self.known_rates[leaf]
 
     def between(self, src: int, dst: int) -> _Between:
         """Return what lies between two hosts."""
@@ -136,7 +141,7 @@ class _Paths:
         around_ps = int(fabric.delay_ps[nic] + fabric.delay_ps[down])
         rates = int(fabric.rate_bps[nic]), int(fabric.rate_bps[down])
         ways = frozenset(((rates[0], *between, rates[1]), around_ps + delay_ps) for between, delay_ps in inner)
-        return _Between(ways, single, self.up_bps[first], self.down_bps[last])
+        return _Between(ways, single, self._rates_bps(first)[0], self._rates_bps(last)[1])
 
     def _has_detour(self, first: int, last: int, dst: int) -> bool:
         """Return whether packets between two leaves go ways of other links while some are out of service."""

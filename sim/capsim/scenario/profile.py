@@ -41,8 +41,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+import numpy as np
+
 from capsim.base.bounds import WINDOW_BYTES
 from capsim.base.clock import PS_PER_S, serialisation_ps
+from capsim.fabric.paths import pair_classes
 from capsim.fabric.topology import Fabric
 from capsim.protocols.balancers.letflow import LetflowParams
 from capsim.protocols.queues.ecn import EcnParams
@@ -120,9 +123,10 @@ def sizes_of(fabric: Fabric, packet_bytes: int) -> Sizes:
     rate_bps = int(fabric.rate_bps[fabric.host_port].max())
     hosts = {int(leaf): host for host, leaf in enumerate(fabric.leaf_of_host)}
     ends = list(hosts.values())
-    pairs = [(src, dst) for src in ends[:_SEARCHED] for dst in ends if src != dst] or [(0, 1)]
+    pairs = np.array([(src, dst) for src in ends[:_SEARCHED] for dst in ends if src != dst] or [(0, 1)])
+    _, examples = np.unique(pair_classes(fabric, *pairs.T), return_index=True)
     sizes = {"packet_bytes": packet_bytes, "ack_bytes": _FRAME_BYTES}
-    rtt_ps = max(fabric.base_rtt_ps(src, dst, **sizes) for src, dst in pairs)
+    rtt_ps = max(fabric.base_rtt_ps(src, dst, **sizes) for src, dst in pairs[examples].tolist())
     return Sizes(rate_bps, rtt_ps / PS_PER_S, packet_bytes, -(-rtt_ps * rate_bps // (8 * packet_bytes * PS_PER_S)))
 
 
