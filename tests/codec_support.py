@@ -21,10 +21,12 @@ def vectors(name):
 
 @cache
 def galois_field():
-    """Return GF(2^8) of galois, which compiles for seconds: in the tests that need it, not when they are collected."""
-    import galois  # compiles too
+    """Return GF(2^8) of galois, which takes seconds to import and, as Python, none to compile."""
+    import galois
 
-    return galois.GF(2**8, irreducible_poly=POLYNOMIAL)
+    field = galois.GF(2**8, irreducible_poly=POLYNOMIAL)
+    field.compile("python-calculate")
+    return field
 
 
 def source_packets(k, packet_bytes):

@@ -19,13 +19,21 @@ def rows(capsys, k, r, losses=LOSSES):
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_row_for_repair_packets_that_units_are_seen_to_fail_with(capsys):
+@pytest.fixture
+def few_units(monkeypatch):
+    """Send 600 units in a row, 60 of them with bytes; tests/agreement compares laws with thousands."""
+    monkeypatch.setattr(sent_windows, "UNITS", 600)
+    monkeypatch.setattr(sent_windows, "UNITS_WITH_BYTES", 60)
+    return sent_windows.UNITS
+
+
+def test_a_row_for_repair_packets_that_units_are_seen_to_fail_with(few_units, capsys):
     found = rows(capsys, 10, 8)
     assert [row["r"] for row in found] == sorted({row["r"] for row in found})
     assert (found[0]["r"], len(found), found[0]["bytes_failed"] > 0) == (0, 5, True)
     for row in found:
         exact = unit_failure_prob(10, r=row["r"], losses=LOSSES)
-        assert row["failure_prob"] == exact >= 20 / 2000
+        assert row["failure_prob"] == exact >= 20 / few_units
         assert row["packets_low"] < row["packets_failure_prob"] < row["packets_high"]
         assert abs(row["packets_failure_prob"] - exact) < 4 * (exact * (1 - exact) / row["packets_units"]) ** 0.5
         assert row["bytes_failed"] == row["bytes_packets_failed"]
@@ -57,7 +65,7 @@ def test_refusals(losses, told):
     assert str(refusal.value) == told
 
 
-def test_the_command_sends_the_unit_that_it_chooses(tmp_path, capsys):
+def test_the_command_sends_the_unit_that_it_chooses(few_units, tmp_path, capsys):
     """With delays in the file, which count with a deadline only; for one k, and for the least share of all."""
     (tmp_path / "p.csv").write_text("loss,delay_us,jitter_us\n0.05,20,20\n0.2,60,150\n", encoding="utf-8")
     line = f"choose-unit 9 --path-file {tmp_path / 'p.csv'} --spread in-turn --failure-prob 0.05 --simulate --json"

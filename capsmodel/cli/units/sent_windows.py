@@ -101,9 +101,9 @@ def print_sent_units(k: int, r: int, *, losses: PathLosses, output: Output) -> N
         )
 
 
-def _units(n: int, losses: PathLosses, most: int = UNITS) -> int:
+def _units(n: int, losses: PathLosses) -> int:
     """Return how many units of n packets are sent that count."""
-    return max(most // 20, min(most, _MOST_PACKETS // (n * units_apart(losses, n))))
+    return max(UNITS // 20, min(UNITS, _MOST_PACKETS // (n * units_apart(losses, n))))
 
 
 def _failed(k: int, r: int, units: int, *, losses: PathLosses, payload: str = "") -> npt.NDArray[np.bool_]:

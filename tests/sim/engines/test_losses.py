@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from support.engine_setups import BUSY, differences, setup_of
+from support.engine_setups import BUSY, CROWDED, differences, setup_of
 
 from capsim import Batch, FatTree, LeafSpine, LinkChange, ParameterError, Scenario, simulate
 from capsim.engines import run
@@ -20,9 +20,9 @@ from capsim.scenario.scenario import from_dict
 UPLINKS = LinkChange(between=("leaf*", "spine*"), one_way=True, loss_prob=0.1)
 
 
-def busy(fabric: str, name: str, **change: Any) -> Setup:
+def busy(fabric: str, name: str, *, flows_of: Any = BUSY, **change: Any) -> Setup:
     """Return the busy set-up of a fabric with some of its keys changed."""
-    kind, flows = BUSY[fabric]
+    kind, flows = flows_of[fabric]
     tables = {key: getattr(kind, key) for key in kind.__struct_fields__} | change
     return setup_of(type(kind)(**tables), flows, name)
 
@@ -39,7 +39,7 @@ def fates(raw: RawRecords, port: int) -> list[bool]:
     [("leaf-spine", "dctcp"), ("leaf-spine", "rps_pq"), ("leaf-spine", "caps"), ("fat-tree", "mptcp")],
 )
 def test_engines_agree_with_ecn_priorities_codes_and_subflows(fabric: str, name: str) -> None:
-    setup = busy(fabric, name, loss_prob=0.03)
+    setup = busy(fabric, name, flows_of=CROWDED, loss_prob=0.03)
     assert differences(setup) == []
     raw = run(setup)
     assert raw.ports["packets_lost"].sum() > 50

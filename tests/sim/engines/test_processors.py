@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.engine_setups import BUSY, Losses, differences, flow_list, one_run, sent_by, setup_of, with_losses
+from support.engine_setups import BUSY, CROWDED, Losses, differences, flow_list, one_run, sent_by, setup_of, with_losses
 from support.layer_setups import LayerEnd, layer_memory, units_of
 from support.scripted import MSS, US
 
@@ -142,7 +142,7 @@ def test_no_work_for_a_unit_whose_source_packets_came_before_it_was_closed():
 @pytest.mark.parametrize("name", ["caps", "cdcps", "caps_decode"])
 @pytest.mark.parametrize("fabric", ["dumbbell", "leaf-spine"])
 def test_engines_agree_and_nothing_is_lost(name, fabric):
-    kind, flows = BUSY[fabric]
+    kind, flows = CROWDED[fabric]
     setup = setup_of(kind, flows, name, encode_ps=2 * US, decode_ps=3 * US)
     assert differences(setup) == []
     records = run(setup)

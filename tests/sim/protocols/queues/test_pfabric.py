@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.engine_setups import BUSY, differences, flow_list, one_run, setup_of
+from support.engine_setups import BUSY, CROWDED, differences, flow_list, one_run, setup_of
 from support.scripted import MSS, Receiver, Sender
 
 from capsim import ACCEPT, EVICT, Dumbbell, scheme
@@ -204,10 +204,10 @@ def test_the_packet_with_the_most_left_is_lost():
     assert EVICTED in dropped["reason"]
 
 
-@pytest.mark.parametrize("fabric", BUSY)
+@pytest.mark.parametrize("fabric", CROWDED)
 def test_engines_agree_with_timeouts_and_probes(fabric):
     """A timer below the round trip and ports of four packets."""
-    kind, flows = BUSY[fabric]
+    kind, flows = CROWDED[fabric]
     options = {"transport": {"rto_s": 60e-6, "probe_after_timeouts": 2}, "queue": {"buffer_bytes": 6000}}
     assert differences(setup_of(kind, flows, "pfabric", **options)) == []
 
