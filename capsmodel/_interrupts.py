@@ -60,8 +60,8 @@ def in_background(work: Callable[[], _T], *, name: str) -> Future[_T]:
 
 def _handle_one_interrupt() -> None:
     """Let Python hear of the next Ctrl-C, and let the one after it end the process, whatever Python does then."""
-    if callable(signal.getsignal(signal.SIGINT)) and (found := _signals()):
-        found.library.sysv_signal(signal.SIGINT, found.handler)
+    if callable(signal.getsignal(signal.SIGINT)) and (signals := _signals()):
+        signals.library.sysv_signal(signal.SIGINT, signals.handler)
 
 
 def _handle_all_interrupts() -> None:

@@ -21,8 +21,8 @@ def names_of_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callab
     def get(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(places[name]), name)
-        setattr(sys.modules[package], name, found)  # Python asks for it once
-        return found
+        value = getattr(import_module(places[name]), name)
+        setattr(sys.modules[package], name, value)  # Python asks for it once
+        return value
 
     return get, lambda: sorted({*places, *vars(sys.modules[package])}), list(places)

@@ -52,16 +52,16 @@ def kept(name: str, types: str, key: str, compiled: Callable[[], bytes]) -> tupl
     """
     stem = re.sub(r"[^\w.]", "_", name) + "-" + _hash(types, *_target())[:16]
     file_name = f"{stem}-{_hash(key)[:32]}.o"
-    found = _find(file_name)
-    if found is not None:
-        return found, True
+    kept_code = _find(file_name)
+    if kept_code is not None:
+        return kept_code, True
     folder = _writable_folder()
     if folder is None:
         return compiled(), False
     with _one_process_at_a_time(folder / f"{stem}.lock"):
-        found = _find(file_name)
-        if found is not None:
-            return found, True
+        kept_code = _find(file_name)
+        if kept_code is not None:
+            return kept_code, True
         content = compiled()
         _keep(folder, stem, file_name, content)
         return content, False

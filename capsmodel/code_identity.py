@@ -242,14 +242,14 @@ def _loads(code: CodeType) -> tuple[tuple[str, str, int], ...]:
 
     All others are one, without an argument, that stands between these.
     """
-    found = [("", "", 0)]
+    loads = [("", "", 0)]
     for step in get_instructions(code):
         kind = "LOAD_ATTR" if step.opname == "LOAD_METHOD" else step.opname
         if kind in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_ATTR"):
-            found.append((kind, step.argval, (step.positions and step.positions.lineno) or 0))
-        elif found[-1][0]:
-            found.append(("", "", 0))
-    return (*found, ("", "", 0))
+            loads.append((kind, step.argval, (step.positions and step.positions.lineno) or 0))
+        elif loads[-1][0]:
+            loads.append(("", "", 0))
+    return (*loads, ("", "", 0))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -270,8 +270,8 @@ def _syntax_tree(function: FunctionType) -> ast.AST | None:
         now = compile(text, code.co_filename, "exec", dont_inherit=True)
     except (OSError, SyntaxError, ValueError):
         return None
-    found = [node for node in ast.walk(tree) if _defines(node) == (code.co_name, code.co_firstlineno)]
-    return found[0] if len(found) == 1 and code in _codes(now) else None
+    nodes = [node for node in ast.walk(tree) if _defines(node) == (code.co_name, code.co_firstlineno)]
+    return nodes[0] if len(nodes) == 1 and code in _codes(now) else None
 
 
 def _defines(node: ast.AST) -> tuple[str, int] | None:

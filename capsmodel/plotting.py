@@ -45,10 +45,10 @@ def can_draw() -> bool:
     >>> can_draw()
     True
     """
-    found = find_spec("matplotlib") is not None
-    if not found:
+    is_installed = find_spec("matplotlib") is not None
+    if not is_installed:
         print(f"capsmodel: tables only, {_MISSING}", file=sys.stderr)
-    return found
+    return is_installed
 
 
 def new_figure(*, width_in: float = 6.4, height_in: float = 4.0) -> Figure:

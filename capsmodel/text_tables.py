@@ -41,7 +41,7 @@ Check = Callable[[str, float], object]
 
 
 @dataclass(frozen=True)
-class Column:
+class FileColumn:
     """A column that a file must or may have.
 
     Parameters
@@ -62,12 +62,12 @@ class Column:
     needed: bool = True
 
 
-def text(name: str, *, needed: bool = True) -> Column:
+def text(name: str, *, needed: bool = True) -> FileColumn:
     """Return a column of words."""
-    return Column(name, lambda cell, _: cell, {name: ""}, needed)
+    return FileColumn(name, lambda cell, _: cell, {name: ""}, needed)
 
 
-def whole(name: str, check: Check, *, needed: bool = True) -> Column:
+def whole(name: str, check: Check, *, needed: bool = True) -> FileColumn:
     """Return a column of whole numbers that pass `check`."""
 
     def read(cell: str, _: str) -> int:
@@ -75,10 +75,10 @@ def whole(name: str, check: Check, *, needed: bool = True) -> Column:
         check(name, int(cell))
         return int(cell)
 
-    return Column(name, read, {name: ""}, needed)
+    return FileColumn(name, read, {name: ""}, needed)
 
 
-def number(name: str, check: Check, *, needed: bool = True) -> Column:
+def number(name: str, check: Check, *, needed: bool = True) -> FileColumn:
     """Return a column of numbers without a unit that pass `check`."""
 
     def read(cell: str, _: str) -> float:
@@ -89,10 +89,10 @@ def number(name: str, check: Check, *, needed: bool = True) -> Column:
         check(name, value)
         return value
 
-    return Column(name, read, {name: ""}, needed)
+    return FileColumn(name, read, {name: ""}, needed)
 
 
-def quantity(name: str, check: Check, *, needed: bool = True, also: Mapping[str, str] | None = None) -> Column:
+def quantity(name: str, check: Check, *, needed: bool = True, also: Mapping[str, str] | None = None) -> FileColumn:
     """Return a column of times, rates or sizes that pass `check`: what `name` ends in says which.
 
     Parameters
@@ -102,7 +102,7 @@ def quantity(name: str, check: Check, *, needed: bool = True, also: Mapping[str,
     check : function
         Of the value in the unit of `name`.
     needed : bool
-        As of :class:`Column`.
+        As of :class:`FileColumn`.
     also : mapping, optional
         Further heads with their units.
     """
@@ -118,7 +118,7 @@ def quantity(name: str, check: Check, *, needed: bool = True, also: Mapping[str,
             check(f"{shortened(cell)}, that is {name}", value)
         return value
 
-    return Column(name, read, heads, needed)
+    return FileColumn(name, read, heads, needed)
 
 
 class _Parse(Protocol):
@@ -158,7 +158,7 @@ class Faults:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """The rows of a file by column.
 
     Attributes
@@ -188,20 +188,20 @@ class Table:
 
 def read_table(
     path: Path,
-    columns: Sequence[Column],
+    columns: Sequence[FileColumn],
     *,
     most: int,
     heads: Sequence[str] | None = None,
     further_but: frozenset[str] | None = None,
     advice: str = "",
-) -> Table:
+) -> TextTable:
     """Return the table in a file; its columns may stand in any order.
 
     Parameters
     ----------
     path : Path
         The file.
-    columns : sequence of Column
+    columns : sequence of FileColumn
         What it must or may have.
     most : int
         The most rows that are read, at least 1.
@@ -299,13 +299,13 @@ class _Place:
     """What stands below one head: a column that was asked for and the unit of bare numbers, or another column."""
 
     head: str
-    column: Column | None
+    column: FileColumn | None
     unit: str = ""
 
 
 def _places(
     heads: list[str],
-    columns: Sequence[Column],
+    columns: Sequence[FileColumn],
     *,
     where: str,
     further_but: frozenset[str] | None,
@@ -334,7 +334,7 @@ def _places(
     return places
 
 
-def _asked(columns: Sequence[Column]) -> str:
+def _asked(columns: Sequence[FileColumn]) -> str:
     needed, others = ([column.name for column in columns if column.needed is kind] for kind in (True, False))
     return ", ".join(needed) + (f" and perhaps {', '.join(others)}" if others else "")
 
@@ -344,15 +344,15 @@ def _check_lengths(rows: _Rows, count: int, advice: str) -> None:
     faults = Faults()
     for line, cells in zip(rows.lines, rows.cells, strict=True):
         if len(cells) != count:
-            found = f"{len(cells)} cell{'s' * (len(cells) != 1)} for {count} columns"
+            cells_there = f"{len(cells)} cell{'s' * (len(cells) != 1)} for {count} columns"
             shown = shortened(rows.separator.join(cells))
-            faults.add(f"{rows.file} line {line}: {shown} has {found}, {rows.cut}{advice}")
+            faults.add(f"{rows.file} line {line}: {shown} has {cells_there}, {rows.cut}{advice}")
     faults.check()
 
 
-def _table(rows: _Rows, places: Sequence[_Place], columns: Sequence[Column]) -> Table:
+def _table(rows: _Rows, places: Sequence[_Place], columns: Sequence[FileColumn]) -> TextTable:
     """Return the values of all rows, or raise an error that names the first faults in the order of the file."""
-    found: dict[str, list[Any]] = {}
+    columns_of: dict[str, list[Any]] = {}
     extra: dict[str, list[str]] = {}
     faults: list[tuple[int, str]] = []
     by_place = [[row[position] for row in rows.cells] for position in range(len(places))]
@@ -362,23 +362,23 @@ def _table(rows: _Rows, places: Sequence[_Place], columns: Sequence[Column]) -> 
         if place.column is None:
             extra[place.head] = cells
         else:
-            found[place.column.name], wrong = _values(cells, place.column, place.unit)
+            columns_of[place.column.name], wrong = _values(cells, place.column, place.unit)
             faults += [(row, f"{place.head}: {fault}") for row, fault in wrong]
     listed = Faults()
     for row, fault in sorted(faults, key=lambda fault: fault[0]):
         listed.add(f"{rows.file} line {rows.lines[row]}: {fault}")
     listed.check()
     heads = {place.column.name: place.head.lower() for place in places if place.column is not None}
-    return Table(
+    return TextTable(
         file=rows.file,
         lines=rows.lines,
         heads=heads,
-        columns={column.name: found.get(column.name, [None] * len(rows.lines)) for column in columns},
+        columns={column.name: columns_of.get(column.name, [None] * len(rows.lines)) for column in columns},
         extra=extra,
     )
 
 
-def _values(cells: list[str], column: Column, unit: str) -> tuple[list[Any], list[tuple[int, str]]]:
+def _values(cells: list[str], column: FileColumn, unit: str) -> tuple[list[Any], list[tuple[int, str]]]:
     """Return the values of a column, and the first faults with their rows."""
     values: dict[str, Any] = {}
     wrong: dict[str, str] = {}
@@ -395,7 +395,7 @@ def _values(cells: list[str], column: Column, unit: str) -> tuple[list[Any], lis
     return [], list(islice(faults, Faults.MOST))
 
 
-def _value(cell: str, column: Column, unit: str) -> Any:
+def _value(cell: str, column: FileColumn, unit: str) -> Any:
     if cell:
         return column.read(cell, unit)
     require(not column.needed, "an empty cell")

@@ -32,6 +32,11 @@ REGISTRIES = {
 }
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
+# Words that say of a value how it came about, and not what it is.
+VAGUE = {"told", "said", "asked", "found"}
+# The source of hooks is in the ids of runs of schemes that call them, that of a measurement beside its kept rows.
+IN_IDS = ("capsim.protocols.", "capsmodel.papers.measurements.")
+
 
 def module_name(path, top):
     return ".".join(path.relative_to(top).with_suffix("").parts).removesuffix(".__init__")
@@ -113,6 +118,35 @@ def test_functions_have_at_most_50_lines():
 def test_modules_import_in_one_direction():
     found = nx.DiGraph([(name, module) for name, modules in imports().items() for module in modules])
     assert [sorted(circle) for circle in nx.strongly_connected_components(found) if len(circle) > 1] == []
+
+
+def test_classes_have_names_of_their_own():
+    places = Counter(
+        node.name
+        for name, tree in trees().items()
+        if not name.startswith(IN_IDS)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name: count for name, count in places.items() if count > 1} == {}
+
+
+def local_names(tree):
+    """Yield the names that functions give to values and parameters."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.Lambda):
+            for node in ast.walk(function):
+                if isinstance(node, ast.arg):
+                    yield node.arg
+                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    yield node.id
+
+
+def test_local_names_say_what_a_value_is():
+    named = {
+        name: sorted(VAGUE & set(local_names(tree))) for name, tree in trees().items() if not name.startswith(IN_IDS)
+    }
+    assert {name: words for name, words in named.items() if words} == {}
 
 
 def test_prose_does_not_count():

@@ -277,8 +277,8 @@ def bench(
     if has_pyeclib() and k + r <= _ISAL_PACKETS:
         rows_of[ISAL] = _isal_times(k, r=r, packet_bytes=packet_size, lost=counts, seconds=seconds)
     total = len(rows_of) * (1 + len(counts))
-    found = track((each for times in rows_of.values() for each in times), total=total, label="measuring codes")
-    rows = [_speed_row(each, k=k, r=r, packet_bytes=packet_size) for each in found]
+    timed = track((each for times in rows_of.values() for each in times), total=total, label="measuring codes")
+    rows = [_speed_row(each, k=k, r=r, packet_bytes=packet_size) for each in timed]
     title = f"Units of {k} + {r} packets of {packet_size} bytes on one core: {processor()}"
     print_table(rows, columns=_SPEED, title=title, output=output)
     if output.is_text:
@@ -317,17 +317,17 @@ def _isal_times(k: int, *, r: int, packet_bytes: int, lost: list[int], seconds: 
         yield UnitTime(ISAL, "decode", count, least_mean_s(decodes, seconds=seconds))
 
 
-def _speed_row(found: UnitTime, *, k: int, r: int, packet_bytes: int) -> dict[str, Any]:
+def _speed_row(time: UnitTime, *, k: int, r: int, packet_bytes: int) -> dict[str, Any]:
     source_bytes = k * packet_bytes
-    per_s = None if found.unit_s is None else source_bytes / found.unit_s
+    per_s = None if time.unit_s is None else source_bytes / time.unit_s
     return {
-        "code": found.code,
-        "action": found.action,
+        "code": time.code,
+        "action": time.action,
         "k": k,
         "r": r,
         "packet_bytes": packet_bytes,
-        "lost_packets": found.lost_packets,
-        "unit_s": found.unit_s,
+        "lost_packets": time.lost_packets,
+        "unit_s": time.unit_s,
         "source_bytes_per_s": per_s,
         "source_rate_bps": None if per_s is None else 8 * per_s,
         "processor": processor(),

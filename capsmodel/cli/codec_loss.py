@@ -170,7 +170,7 @@ def simulate_loss(
         work_s = {kind: drawn.reception_s(kind) for kind in kinds}
         _check_time(sum(work_s.values()), receptions, len(kinds))
         with _progress(receptions * sum(work_s.values())) as done:
-            run = _Run(drawn, receptions, random, done)
+            run = _Receptions(drawn, receptions, random, done)
             rows = [_row(kind, count, run) for kind, count in kinds.items()]
         title = f"{receptions} receptions, blocking probability {drawn.blocking_prob:g}"
         print_table(rows, columns=_LOSS, title=title, output=output)
@@ -250,7 +250,7 @@ def _progress(total_s: float) -> Iterator[Callable[[float], None]]:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _Receptions:
     """Receptions of each kind of unit, and what to call with the seconds of work that are done."""
 
     losses: _Losses
@@ -273,11 +273,11 @@ class _Run:
         return arrived, decoded
 
 
-def _row(kind: Unit, units: int, run: _Run) -> dict[str, Any]:
+def _row(kind: Unit, units: int, run: _Receptions) -> dict[str, Any]:
     """Return the measured share of receptions that decode beside the closed forms."""
     arrived, decoded = run.count(kind)
     measured = decoded / run.receptions
-    found = wilson_interval(decoded, trials=run.receptions)
+    interval = wilson_interval(decoded, trials=run.receptions)
     mds, dense = run.losses.decode_probs(kind)
     return {
         "code": kind.code,
@@ -287,8 +287,8 @@ def _row(kind: Unit, units: int, run: _Run) -> dict[str, Any]:
         "lost_ratio": 1 - arrived / (run.receptions * kind.n),
         "decoded_ratio": measured,
         "standard_error": float(np.sqrt(measured * (1 - measured) / run.receptions)),
-        "decoded_ratio_low": found.low,
-        "decoded_ratio_high": found.high,
+        "decoded_ratio_low": interval.low,
+        "decoded_ratio_high": interval.high,
         "decode_prob": mds,
         "decode_prob_rlnc": dense,
     }

@@ -127,9 +127,9 @@ def compare(
 def _claims_of(file: Path) -> dict[str, Any]:
     """Return the keys of a study file that say what is claimed."""
     keys = tables_of(read_study(file))
-    found: dict[str, Any] = {key: keys[key] for key in ("panel", "table", "claim", "level") if key in keys}
-    require(bool({"panel", "table", "claim"} & set(found)), f"--claims {file}: it has no claim: write [[claim]]")
-    return found
+    claimed: dict[str, Any] = {key: keys[key] for key in ("panel", "table", "claim", "level") if key in keys}
+    require(bool({"panel", "table", "claim"} & set(claimed)), f"--claims {file}: it has no claim: write [[claim]]")
+    return claimed
 
 
 def _write_study(study: Study, seed: int, file: Path) -> None:
@@ -143,10 +143,10 @@ def _run(study: Study, machines: Machines, out: Path | None) -> Studied:
     if out is not None:
         return study.run(out, executor=machines.executor(), keep_results=True)
     with tempfile.TemporaryDirectory() as forgotten:
-        found = study.run(forgotten, executor=machines.executor())
+        studied = study.run(forgotten, executor=machines.executor())
         if study.claims:
-            found.verdicts()  # of rows that are forgotten then
-        return found
+            studied.verdicts()  # of rows that are forgotten then
+        return studied
 
 
 def _asked(
@@ -200,10 +200,10 @@ def _remarks(runs: pd.DataFrame) -> list[str]:
 def _skewness_lines(table: pd.DataFrame) -> list[str]:
     """Return a line on the samples that the intervals rest on, of three seeds and more."""
     shown_metrics = [metric for _, metrics, _ in _BLOCKS for metric in metrics]
-    found = table.loc[table["metric"].isin(shown_metrics), "skewness"].dropna()
-    if found.empty:
+    skewness = table.loc[table["metric"].isin(shown_metrics), "skewness"].dropna()
+    if skewness.empty:
         return []
-    least, most = number(found.min()), number(found.max())
+    least, most = number(skewness.min()), number(skewness.max())
     return [f"skewness of the samples: {least} to {most}; intervals of skewed ones miss the mean more often"]
 
 

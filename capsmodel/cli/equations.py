@@ -159,13 +159,13 @@ def _print_claim(row: ClaimRow, output: Output) -> None:
 
 def _next_look(row: ClaimRow) -> list[str]:
     """Return what the next look at an open claim takes, and what would decide it."""
-    found = row.entry
-    if found.verdict == "open" and found.was_run and not found.seeds:
+    entry = row.entry
+    if entry.verdict == "open" and entry.was_run and not entry.seeds:
         return ["To decide it: more runs than the figure makes, in a study."]
-    texts = [f"Next look: {found.next_seeds} seeds, {_hours(found.next_cpu_h)}."] if found.next_seeds else []
-    if found.takes_seeds and found.was_run:
-        how = f"{found.takes_seeds} seeds, {_hours(found.takes_cpu_h)}, if further ones scatter as these"
-        texts.append(f"To decide it: about {how}: capsmodel study {row.claim.id} --seeds {found.takes_seeds}")
+    texts = [f"Next look: {entry.next_seeds} seeds, {_hours(entry.next_cpu_h)}."] if entry.next_seeds else []
+    if entry.takes_seeds and entry.was_run:
+        how = f"{entry.takes_seeds} seeds, {_hours(entry.takes_cpu_h)}, if further ones scatter as these"
+        texts.append(f"To decide it: about {how}: capsmodel study {row.claim.id} --seeds {entry.takes_seeds}")
     return texts
 
 
@@ -199,7 +199,7 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
 
 def _print_depends_on(rows: Iterable[ClaimRow], output: Output) -> None:
     """Print what is known of the claims that are decided in several settings, the least robust first."""
-    found = [(row, one) for row in rows if (one := row.entry.robustness).decided > 1]
+    rows_and_settings = [(row, one) for row in rows if (one := row.entry.robustness).decided > 1]
     lines = [
         {
             "claim": row.claim.id,
@@ -210,7 +210,7 @@ def _print_depends_on(rows: Iterable[ClaimRow], output: Output) -> None:
             "compared": one.word,
             "in_other_settings": one.beside(row.entry.verdict),
         }
-        for row, one in sorted(found, key=lambda each: each[1].share)
+        for row, one in sorted(rows_and_settings, key=lambda each: each[1].share)
     ]
     if not lines and output.is_text:
         explain("No claim is decided in several settings yet: capsmodel study NAME runs a study.")
@@ -227,8 +227,8 @@ def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
 
     study = study_named(name)
     campaign = Campaign(published_studies()[study], data_path("results/runs"))
-    asked = [name] if name in read_claims() else campaign.simulated
-    words = {claim: campaign.words(claim) for claim in asked}
+    claims = [name] if name in read_claims() else campaign.simulated
+    words = {claim: campaign.words(claim) for claim in claims}
     rows = [
         {"claim": claim, "setting": one, "verdict": word} for claim, each in words.items() for one, word in each.items()
     ]
@@ -247,11 +247,11 @@ def claims_csv() -> str:
     return csv_text([_csv_row(row) for row in claim_rows()])
 
 
-def _print_answer(paper: str | None, verdict: str | None, found: int) -> None:
+def _print_answer(paper: str | None, verdict: str | None, count: int) -> None:
     """Print how many claims there are of each verdict, and where to look if none has the one asked for."""
     words = [row.entry.verdict for row in claim_rows(paper)]
     whose = f"the {len(words)} claims of {paper}" if paper else f"all {len(words)} claims"
-    if verdict and not found:
+    if verdict and not count:
         explain(f"None of {whose} has the word {verdict}: {counted(words, VERDICT_WORDS)}.")
     else:
         explain(f"Of {whose}: {counted(words, VERDICT_WORDS)}.")

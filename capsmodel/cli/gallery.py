@@ -49,7 +49,7 @@ def gallery(name: str = "", /, *, out: Path = Path("out"), paper: str | None = N
     """
     require(not (name and paper), f"{name} is of one paper: leave out --paper")
     require(bool(name) or plot is None, "--plot takes one picture: name it, as in capsmodel gallery caps-fig9b")
-    drawn = _pictures(name, [found.key for found in chosen(paper)])
+    drawn = _pictures(name, [each.key for each in chosen(paper)])
     if plot is not None:
         check_figure_path(plot)
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")

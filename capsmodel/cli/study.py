@@ -127,21 +127,21 @@ def study(
     ways = {"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}
     way = _way(ways, limits, on_machines=machines.given)
     changed, share, wanted = dict(settings_of(set_)), parse_shard(shard or "1/1"), _wanted(metrics)
-    asked = _asked(study, changed, seeds, reduced=reduced, text_only=costs and not settings, loads_files=not expand)
-    folder = out or Path(asked.name)
+    request = _asked(study, changed, seeds, reduced=reduced, text_only=costs and not settings, loads_files=not expand)
+    folder = out or Path(request.name)
     if way:
-        _look_at(asked, way, folder, machines, output)
+        _look_at(request, way, folder, machines, output)
         return
     _check_places(folder, plot)
     execute, budget_s = machines.executor(), math.inf if budget is None else budget
     where: dict[str, Any] = {"executor": execute, "shard": share, "budget_s": budget_s}
-    found = asked.run(folder, settings=settings, keep_results=keep_results, **where)
-    write_whole(folder / "study.toml", tomli_w.dumps(tables_of(asked.design.source)))
+    studied = request.run(folder, settings=settings, keep_results=keep_results, **where)
+    write_whole(folder / "study.toml", tomli_w.dumps(tables_of(request.design.source)))
     if share[1] > 1:
-        _print_shard(found, share, study, folder, output)
+        _print_shard(studied, share, study, folder, output)
     else:
-        before = _words_as_filed(study, found, folder) if changed else {}
-        _finish(found, folder, wanted, plot, output, before=before, settings=settings)
+        before = _words_as_filed(study, studied, folder) if changed else {}
+        _finish(studied, folder, wanted, plot, output, before=before, settings=settings)
 
 
 def merge(
@@ -165,17 +165,17 @@ def merge(
     metrics
         What to print, separated by commas, as of capsmodel study; DIR/table.csv has all.
     """
-    asked = _asked(str(study), {}, None)
+    request = _asked(str(study), {}, None)
     require(bool(folders), "name the folders of the shares, as in capsmodel merge study.toml shard1 shard2")
     folder, wanted = Path(study.stem) if out is None else out, _wanted(metrics)
     _check_places(folder)
-    found = asked.results(folders)
-    many, others = len(asked.tasks()), sum(asked.check(one)[1] for one in folders)
+    studied = request.results(folders)
+    many, others = len(request.tasks()), sum(request.check(one)[1] for one in folders)
     edited = f", but the folders have rows of {others} other runs: they are of another study, or it was edited since"
-    text = f"{found.missing} of {many} tasks have no result{edited * (others > 0)}"
-    require(not found.missing, f"{text}: run the study again to add them")
+    text = f"{studied.missing} of {many} tasks have no result{edited * (others > 0)}"
+    require(not studied.missing, f"{text}: run the study again to add them")
     folder.mkdir(parents=True, exist_ok=True)
-    _finish(found, folder, wanted, None, output)
+    _finish(studied, folder, wanted, None, output)
 
 
 def _asked(
@@ -219,13 +219,13 @@ def _print_list(output: Output) -> None:
     print_table(rows, columns=_LIST, title="Studies of the papers", output=output)
 
 
-def _words_as_filed(name: str, found: Studied, folder: Path) -> dict[str, str]:
+def _words_as_filed(name: str, studied: Studied, folder: Path) -> dict[str, str]:
     """Return the words on claims as the file has them, those that are known.
 
     Those of the papers are in the ledger; others follow from rows of the file as it is in the folder that is written
     to, or in that of the study's name, once there are the seeds of a first look.
     """
-    claims = [claim for claim, one in found.study.claims.items() if one.is_simulated]
+    claims = [claim for claim, one in studied.study.claims.items() if one.is_simulated]
     if not Path(name).is_file():
         return {claim: read_ledger()[claim].verdict for claim in claims}
     filed = Design(read_study(Path(name)))
@@ -243,16 +243,16 @@ def _way(ways: Mapping[str, bool], limits: bool, *, on_machines: bool) -> str:
     return way
 
 
-def _look_at(asked: Study, way: str, folder: Path, machines: Machines, output: Output) -> None:
+def _look_at(study: Study, way: str, folder: Path, machines: Machines, output: Output) -> None:
     """Print what the option asks for, or try the study out."""
     if way == "--expand":
-        _expand(asked)
+        _expand(study)
         return
     _check_places(folder)
     if way == "--quick":
-        _try_out(asked, folder, machines)
+        _try_out(study, folder, machines)
     else:
-        (_costs if way == "--costs" else _check)(asked, folder, output)
+        (_costs if way == "--costs" else _check)(study, folder, output)
 
 
 def _wanted(text: str | None) -> list[str]:
@@ -269,19 +269,19 @@ def _check_places(folder: Path, plot: Path | None = None) -> None:
     check_place(folder)
 
 
-def _try_out(asked: Study, folder: Path, machines: Machines) -> None:
-    made = asked.try_out(folder, executor=machines.executor())
-    explain(f"{asked.name}: {made} small runs; they decide nothing. Run it without --quick.")
+def _try_out(study: Study, folder: Path, machines: Machines) -> None:
+    made = study.try_out(folder, executor=machines.executor())
+    explain(f"{study.name}: {made} small runs; they decide nothing. Run it without --quick.")
 
 
-def _expand(asked: Study) -> None:
-    say(tomli_w.dumps(tables_of(asked.design.source)).rstrip(), "")
-    say(*(f"# {line}" for line in asked.describe().splitlines()))
-    say(*(f"# {point_name(point)}" for point in asked.design.points()))
+def _expand(study: Study) -> None:
+    say(tomli_w.dumps(tables_of(study.design.source)).rstrip(), "")
+    say(*(f"# {line}" for line in study.describe().splitlines()))
+    say(*(f"# {point_name(point)}" for point in study.design.points()))
 
 
-def _costs(asked: Study, folder: Path, output: Output) -> None:
-    row = asked.costs(folder)
+def _costs(study: Study, folder: Path, output: Output) -> None:
+    row = study.costs(folder)
     columns = [
         Column("study", "study"),
         Column("runs", "runs made"),
@@ -292,31 +292,31 @@ def _costs(asked: Study, folder: Path, output: Output) -> None:
     print_table([row], columns=columns, title="Processor time", output=output)
 
 
-def _check(asked: Study, folder: Path, output: Output) -> None:
-    ours, others = asked.check(folder)
+def _check(study: Study, folder: Path, output: Output) -> None:
+    ours, others = study.check(folder)
     if not output.is_text:
         print_table([{"rows": ours, "other_rows": others}], output=output)
     require(
         others == 0,
-        f"{others} rows in {folder / ROWS} are of no run of {asked.name}: it was changed since, or shares DIR",
+        f"{others} rows in {folder / ROWS} are of no run of {study.name}: it was changed since, or shares DIR",
     )
     if output.is_text:
-        say(f"{ours} rows in {folder / ROWS}, all of {asked.name}")
+        say(f"{ours} rows in {folder / ROWS}, all of {study.name}")
 
 
-def _print_shard(found: Studied, share: tuple[int, int], study: str, folder: Path, output: Output) -> None:
-    row = {"shard": share[0], "shards": share[1], "ran": found.ran, "found": found.found}
+def _print_shard(studied: Studied, share: tuple[int, int], study: str, folder: Path, output: Output) -> None:
+    row = {"shard": share[0], "shards": share[1], "ran": studied.ran, "found": studied.found}
     if not output.is_text:
         print_table([row], output=output)
         return
     explain(
-        f"Shard {share[0]} of {share[1]}: {found.ran} runs made, {found.found} found in {folder}. When all shards "
+        f"Shard {share[0]} of {share[1]}: {studied.ran} runs made, {studied.found} found in {folder}. When all shards "
         f"are there: capsmodel merge {study} FOLDER... --out DIR"
     )
 
 
 def _finish(
-    found: Studied,
+    studied: Studied,
     folder: Path,
     metrics: Sequence[str],
     plot: Path | None,
@@ -326,59 +326,59 @@ def _finish(
     settings: bool = False,
 ) -> None:
     """Write tables and figure, and print verdicts, or the metrics asked for."""
-    write_whole(folder / "runs.csv", found.runs.to_csv(index=False))
-    if len(found.runs):
-        write_whole(folder / "table.csv", found.table().to_csv(index=False))
-    claimed = any(claim.is_simulated for claim in found.study.claims.values())
+    write_whole(folder / "runs.csv", studied.runs.to_csv(index=False))
+    if len(studied.runs):
+        write_whole(folder / "table.csv", studied.table().to_csv(index=False))
+    claimed = any(claim.is_simulated for claim in studied.study.claims.values())
     if claimed:
-        write_whole(folder / "verdicts.csv", found.verdicts().to_csv(index=False))
-    if len(found.runs) and can_draw():
-        save_figure(found.plot(metrics=PLOTTED), folder / "study.png" if plot is None else plot)
-    caution(*found.remarks())
+        write_whole(folder / "verdicts.csv", studied.verdicts().to_csv(index=False))
+    if len(studied.runs) and can_draw():
+        save_figure(studied.plot(metrics=PLOTTED), folder / "study.png" if plot is None else plot)
+    caution(*studied.remarks())
     if output.is_text:
-        explain(*profile_lines(found.filled.values()))
+        explain(*profile_lines(studied.filled.values()))
     if claimed:
-        print_verdicts(found, output, before)
+        print_verdicts(studied, output, before)
         if settings:
-            _print_settings(found, folder, output)
+            _print_settings(studied, folder, output)
     else:
-        _print(found, metrics, output)
+        _print(studied, metrics, output)
     if output.is_text:
         say(f"wrote tables and figure to {folder}")
 
 
-def _print_settings(found: Studied, folder: Path, output: Output) -> None:
+def _print_settings(studied: Studied, folder: Path, output: Output) -> None:
     """Print in which settings each claim has its word, and draw the words by setting."""
-    campaign, design = found.campaign, found.study.design
+    campaign, design = studied.campaign, studied.study.design
     if not campaign.simulated or len(design.settings) == 1:
         return
     if output.is_text:
         say("")
         for claim in campaign.simulated:
-            say(f"{claim}: {campaign.robustness(claim).beside(found.verdict(claim).word)}")
+            say(f"{claim}: {campaign.robustness(claim).beside(studied.verdict(claim).word)}")
     if can_draw():
         words = {claim: campaign.words(claim) for claim in campaign.simulated}
-        save_figure(draw_by_setting(found.study.name, words), folder / "settings.png")
+        save_figure(draw_by_setting(studied.study.name, words), folder / "settings.png")
 
 
-def _print(found: Studied, metrics: Sequence[str], output: Output) -> None:
-    table = found.table(metrics)
+def _print(studied: Studied, metrics: Sequence[str], output: Output) -> None:
+    table = studied.table(metrics)
     if not output.is_text:
         print_table(records(table), output=output)
         return
-    axes = {name: list(axis.values) for name, axis in found.study.design.axes.items()}
+    axes = {name: list(axis.values) for name, axis in studied.study.design.axes.items()}
     several = [axis for axis, values in axes.items() if len(values) > 1] or list(axes)
     fixed = [f"{axis} = {values[0]}" for axis, values in axes.items() if axis not in several]
     first = str(axes["scheme"][0]) if "scheme" in several else None
-    seeds = found.study.most_seeds
+    seeds = studied.study.most_seeds
     over = f"mean ± 95% half-width over {seeds} seeds" if seeds > 1 else "one run each, so no interval"
     paired = seeds > 1 and first is not None
     ratios = [f"ratios to {first} are geometric means, seed by seed (95% interval)"] if paired else []
-    explain("; ".join([f"{found.study.name}: {over}", *ratios, *fixed]))
-    explain(*filter(None, [offered_line(found.runs)]))
+    explain("; ".join([f"{studied.study.name}: {over}", *ratios, *fixed]))
+    explain(*filter(None, [offered_line(studied.runs)]))
     for metric in table["metric"].unique():
         rows, columns = metric_rows(table, several, [metric], first_scheme=first)
         say("")
         print_table(rows, columns=columns, title=shown(metric).label)
     missing = missing_ratios(table, several, metrics, seeds=seeds) if first else []
-    explain("", *missing, totals_line(found.runs))
+    explain("", *missing, totals_line(studied.runs))

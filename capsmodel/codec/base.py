@@ -481,7 +481,7 @@ def _compiled_places() -> Any:
     return compiled(_places, types.UniTuple(ints, 2)(ints.copy(readonly=True), types.intp))
 
 
-class Placement:
+class SourcePlaces:
     """Where received source packets go: those of a set of numbers, in the order received.
 
     Attributes

@@ -100,7 +100,7 @@ def read_packets(file: BinaryIO) -> Iterator[tuple[int, Packet | PacketError]]:
     file : binary file
         Packets one after the other. At most one packet and 1 MiB are held in memory.
     """
-    return ((offset, found) for offset, found, _ in _scan(file))
+    return ((offset, packet) for offset, packet, _ in _scan(file))
 
 
 def _scan(file: BinaryIO) -> Iterator[tuple[int, Packet | PacketError, bytes]]:
@@ -109,17 +109,17 @@ def _scan(file: BinaryIO) -> Iterator[tuple[int, Packet | PacketError, bytes]]:
     while window.hold(1):
         window.hold(HEADER_BYTES)
         offset, head = window.offset, bytes(window.data[:HEADER_BYTES])
-        found: Packet | PacketError
+        packet: Packet | PacketError
         try:
             size = Header.read(head).announced_bytes
         except PacketError as error:
-            found = error
+            packet = error
             _skip_to_magic(window)
         else:
             window.hold(size)
-            found = _parsed(bytes(window.data[:size]))
+            packet = _parsed(bytes(window.data[:size]))
             window.drop(min(size, len(window.data)))
-        yield offset, found, head
+        yield offset, packet, head
 
 
 def _parsed(data: bytes) -> Packet | PacketError:
@@ -163,15 +163,15 @@ class _Original:
         PacketError
             When the bytes at its place have another checksum than its sender's.
         """
-        found = Header.read(head)
-        first, end = self.place(found)
+        header = Header.read(head)
+        first, end = self.place(header)
         self._file.seek(first)
         try:
-            return joined(head, self._file.read(end - first).ljust(found.packet_bytes, b"\0"))
+            return joined(head, self._file.read(end - first).ljust(header.packet_bytes, b"\0"))
         except PacketError:
             where = f"bytes {first} to {end - 1}" if end > first else "the end"
             raise PacketError(
-                f"packet {found.index} of unit {found.unit}: {where} of the original are damaged"
+                f"packet {header.index} of unit {header.unit}: {where} of the original are damaged"
             ) from None
 
 
@@ -206,13 +206,13 @@ class PacketIndex:
         heads, offsets = bytearray(), array("q")
         alone, places = bytearray(), array("q")
         self.apart = 0
-        for offset, found, head in _scan(file):
-            self.apart += isinstance(found, PayloadApart)
-            if isinstance(found, PayloadApart) and original:
+        for offset, packet, head in _scan(file):
+            self.apart += isinstance(packet, PayloadApart)
+            if isinstance(packet, PayloadApart) and original:
                 alone += head
                 places.append(offset)
-            elif isinstance(found, PacketError):
-                self.rejected.add(offset, found)
+            elif isinstance(packet, PacketError):
+                self.rejected.add(offset, packet)
             else:
                 heads += head
                 offsets.append(offset)
@@ -246,15 +246,15 @@ class PacketIndex:
         CodecError
             When there is no packet, none of the stream wanted, or no stream has the majority.
         """
-        found = self.streams()
-        listed = ", ".join(f"{stream:016x} ({count} packets)" for stream, count in found.most_common(5))
-        if not found:
+        streams = self.streams()
+        listed = ", ".join(f"{stream:016x} ({count} packets)" for stream, count in streams.most_common(5))
+        if not streams:
             reason = f": {self.rejected.first[0][1]}" if self.rejected.count else ", it is empty"
             raise CodecError(f"the file holds no packet{reason}")
-        if wanted is not None and wanted not in found:
+        if wanted is not None and wanted not in streams:
             raise CodecError(f"the file holds no packet of stream {wanted:016x}; there are {listed}")
-        chosen, count = found.most_common(1)[0]
-        if wanted is None and 2 * count <= found.total():
+        chosen, count = streams.most_common(1)[0]
+        if wanted is None and 2 * count <= streams.total():
             raise CodecError(f"the file holds several streams, {listed}: say with --stream which one is wanted")
         return chosen if wanted is None else wanted
 
@@ -267,12 +267,12 @@ class PacketIndex:
         _, group = np.unique(heads.view(f"V{HEADER_BYTES}"), return_inverse=True)
         order = np.argsort(group, kind="stable")
         bounds = np.flatnonzero(np.diff(group[order])) + 1
-        found: dict[int, list[npt.NDArray[np.int64]]] = {}
+        units: dict[int, list[npt.NDArray[np.int64]]] = {}
         for members in np.split(of_stream[order], bounds):
-            found.setdefault(int(self.headers["unit"][members[0]]), []).append(members)
-        for groups in found.values():
+            units.setdefault(int(self.headers["unit"][members[0]]), []).append(members)
+        for groups in units.values():
             groups.sort(key=len, reverse=True)
-        return dict(sorted(found.items()))
+        return dict(sorted(units.items()))
 
     def unit(self, packet: int) -> Unit:
         """Return the unit of a packet, by its place in the index."""
@@ -702,14 +702,14 @@ def lose_packets(source: Path, target: Path, *, draw: Draw, rng: np.random.Gener
     kept = 0
     arrived: dict[Unit, Flags] = {}
     with opened(source) as stream, atomic_writer(target) as out:
-        for _, found, head in _scan(stream):
-            if isinstance(found, PayloadApart):  # no packet, so it is not lost
+        for _, packet, head in _scan(stream):
+            if isinstance(packet, PayloadApart):  # no packet, so it is not lost
                 out.write(head)
-            if isinstance(found, PacketError):
+            if isinstance(packet, PacketError):
                 continue
-            if found.unit not in arrived:
-                arrived = {found.unit: draw(found.unit.n, 1, rng)[0]}
-            if arrived[found.unit][found.index]:
-                out.write(to_bytes(found))
+            if packet.unit not in arrived:
+                arrived = {packet.unit: draw(packet.unit.n, 1, rng)[0]}
+            if arrived[packet.unit][packet.index]:
+                out.write(to_bytes(packet))
                 kept += 1
     return kept

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from capsmodel.checks import require
 from capsmodel.codec import ldpc_decoding
-from capsmodel.codec.base import Decoder, PatternCode, Placement, Recovery
+from capsmodel.codec.base import Decoder, PatternCode, Recovery, SourcePlaces
 from capsmodel.codec.inputs import Flags, Ints, NotEnoughPackets, Packets
 from capsmodel.codec.kernels.sums import carry_out
 from capsmodel.codec.ldpc_decoding import located, schedule
@@ -44,7 +44,7 @@ class PacketsNeeded(NamedTuple):
     elimination: npt.NDArray[np.int64]
 
 
-class _Recovery:
+class _LdpcRecovery:
     """The XORs that give the lost source packets, and where their operands are.
 
     Packets beyond the sources lie in a work array: first the repair packets that are used, then what is computed.
@@ -55,7 +55,7 @@ class _Recovery:
         held = np.zeros(n, np.bool_)
         held[numbers] = True
         self._targets, self._start, self._operands, self.known = schedule(matrix, k, held)
-        self._placement = Placement(numbers, k)
+        self._placement = SourcePlaces(numbers, k)
         self._repairs, self._work_rows = located(n, k, numbers, self._targets, self._operands)
 
     def run(self, received: Packets, source: Packets) -> None:
@@ -159,10 +159,10 @@ class LdpcStaircase(PatternCode):
 
     def recovery(self, numbers: Ints) -> Recovery:
         """Return how to decode packets of these numbers; see `PatternCode.recovery`."""
-        found = _Recovery(self.matrix, self.k, numbers)
-        if not found.known.all():
+        recovery = _LdpcRecovery(self.matrix, self.k, numbers)
+        if not recovery.known.all():
             raise NotEnoughPackets(max(1, self.k - numbers.size), received=numbers.size, k=self.k)
-        return found
+        return recovery
 
     def packets_needed(self, arrivals: npt.ArrayLike) -> PacketsNeeded:
         """Receptions k' until all sources are known, packets: k'/k is the inefficiency of the code.
@@ -224,7 +224,7 @@ class LdpcDecoder(Decoder):
         if self.complete or not self._held[self.k :].any():  # without repair packets there is nothing to solve
             return super().known()
         numbers = np.flatnonzero(self._held)
-        recovery = _Recovery(self._code.matrix, self.k, numbers)
+        recovery = _LdpcRecovery(self._code.matrix, self.k, numbers)
         source = np.empty((self.k, self.packet_bytes), np.uint8)
         if numbers.size:
             recovery.run(self._packets[numbers], source)

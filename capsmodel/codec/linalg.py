@@ -14,10 +14,10 @@ _PRODUCTS = 1 << 27  # looked up in a tenth of a second
 EXP_OF_SUM = np.tile(EXP[:255], 3)  # powers up to 764, the largest sum of three reduced logarithms
 
 
-def _reduce(matrix: Packets, first: int, end: int, found: int) -> int:
+def _reduce(matrix: Packets, first: int, end: int, rank: int) -> int:
     """Reduce `matrix`, in place, by columns first .. end - 1, given the rank of those before; return that of all."""
     for column in range(first, end):
-        pivot = found
+        pivot = rank
         while pivot < matrix.shape[0] and matrix[pivot, column] == 0:
             pivot += 1
         if pivot == matrix.shape[0]:
@@ -25,15 +25,15 @@ def _reduce(matrix: Packets, first: int, end: int, found: int) -> int:
         scale = INV[matrix[pivot, column]]
         for j in range(matrix.shape[1]):
             value = MUL[scale, matrix[pivot, j]]
-            matrix[pivot, j] = matrix[found, j]
-            matrix[found, j] = value
+            matrix[pivot, j] = matrix[rank, j]
+            matrix[rank, j] = value
         for i in range(matrix.shape[0]):
             factor = matrix[i, column]
-            if i != found and factor != 0:
+            if i != rank and factor != 0:
                 for j in range(matrix.shape[1]):
-                    matrix[i, j] ^= MUL[factor, matrix[found, j]]
-        found += 1
-    return found
+                    matrix[i, j] ^= MUL[factor, matrix[rank, j]]
+        rank += 1
+    return rank
 
 
 def _cauchy_recovery(points: Packets, scales: Ints, ids: Ints, lost: Ints) -> Packets:
@@ -81,10 +81,10 @@ def _reduced(matrix: Packets, columns: int) -> int:
 
     In parts of a tenth of a second, between which Python hears of Ctrl-C.
     """
-    reduce, found, part = _compiled_reduce(), 0, max(1, _PRODUCTS // max(1, matrix.size))
+    reduce, rank, part = _compiled_reduce(), 0, max(1, _PRODUCTS // max(1, matrix.size))
     for first in range(0, columns, part):
-        found = reduce(matrix, first, min(first + part, columns), found)
-    return int(found)
+        rank = reduce(matrix, first, min(first + part, columns), rank)
+    return int(rank)
 
 
 def rank(matrix: Packets) -> int:
@@ -118,9 +118,9 @@ def inverse(matrix: Packets) -> Packets:
     both = np.zeros((size, 2 * size), np.uint8)
     both[:, :size] = matrix
     both.reshape(-1)[size :: 2 * size + 1] = 1
-    found = _reduced(both, size)
-    if found < size:
-        raise CodecError(f"the matrix of size {size} has rank {found}: it is singular")
+    rank = _reduced(both, size)
+    if rank < size:
+        raise CodecError(f"the matrix of size {size} has rank {rank}: it is singular")
     return both[:, size:].copy()
 
 

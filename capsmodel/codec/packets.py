@@ -136,18 +136,18 @@ class Header:
         """
         if len(data) < HEADER_BYTES:
             raise PacketError(f"{len(data)} bytes, but a header has {HEADER_BYTES}: the packet is truncated")
-        found = cls(*_LAYOUT.unpack_from(data))
-        if found.magic != MAGIC:
-            raise PacketError(f"the packet begins with {found.magic!r}, but packets of this format with {MAGIC!r}")
-        if found.version != VERSION:
-            raise PacketError(f"version {found.version}, but this program reads {VERSION}: use the sender's release")
-        if found.head_crc != _head_crc(data):
+        header = cls(*_LAYOUT.unpack_from(data))
+        if header.magic != MAGIC:
+            raise PacketError(f"the packet begins with {header.magic!r}, but packets of this format with {MAGIC!r}")
+        if header.version != VERSION:
+            raise PacketError(f"version {header.version}, but this program reads {VERSION}: use the sender's release")
+        if header.head_crc != _head_crc(data):
             raise PacketError("the header's checksum does not match: it is damaged, so is the length it announces")
-        if not 1 <= found.packet_bytes <= MAX_PACKET_BYTES:
+        if not 1 <= header.packet_bytes <= MAX_PACKET_BYTES:
             raise PacketError(
-                f"a payload of {found.packet_bytes} bytes is announced, but 1 to {MAX_PACKET_BYTES} are allowed"
+                f"a payload of {header.packet_bytes} bytes is announced, but 1 to {MAX_PACKET_BYTES} are allowed"
             )
-        return found
+        return header
 
     @property
     def announced_bytes(self) -> int:
@@ -345,9 +345,9 @@ def joined(data: bytes | memoryview, payload: bytes | memoryview) -> Packet:
     PacketError
         When the header cannot be read, or its checksum is not that of header and payload.
     """
-    head, found = Header.read(data), crc32c(b"".join((data[:CHECKED_BYTES], payload)))
-    if head.crc != found:
+    head, checksum = Header.read(data), crc32c(b"".join((data[:CHECKED_BYTES], payload)))
+    if head.crc != checksum:
         raise PacketError(
-            f"checksum {found:08x}, but the header says {head.crc:08x}: the packet is damaged, discard it"
+            f"checksum {checksum:08x}, but the header says {head.crc:08x}: the packet is damaged, discard it"
         )
     return Packet(Unit.of(head), head.index, np.frombuffer(payload, np.uint8))

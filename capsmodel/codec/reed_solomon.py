@@ -51,7 +51,7 @@ import numpy as np
 
 from capsmodel.checks import choice, require
 from capsmodel.codec import linalg
-from capsmodel.codec.base import Decoder, PatternCode, Placement, Recovery
+from capsmodel.codec.base import Decoder, PatternCode, Recovery, SourcePlaces
 from capsmodel.codec.gf256 import EXP, LOG
 from capsmodel.codec.inputs import Ints, NotEnoughPackets, Packets
 from capsmodel.codec.kernels.combiner import Combiner
@@ -88,7 +88,7 @@ def _tables(convention: str, k: int, r: int) -> tuple[Packets, Ints, Packets]:
     return points, np.concatenate([log_b, -log_a]), parity
 
 
-class _Recovery:
+class _ReedSolomonRecovery:
     """Which packets to use, where they go, and what gives the lost ones."""
 
     def __init__(self, points: Packets, scales: Ints, k: int, numbers: Ints) -> None:
@@ -96,7 +96,7 @@ class _Recovery:
         if numbers.size > k:
             self._used = np.argsort(numbers, kind="stable")[:k]  # source packets first: they cost no arithmetic
             numbers = numbers[self._used]
-        self._placement = Placement(numbers, k)
+        self._placement = SourcePlaces(numbers, k)
         self._lost = self._placement.lost
         self._combiner = None
         if self._lost.size:
@@ -186,7 +186,7 @@ class ReedSolomon(PatternCode):
         """Return how to decode packets of these numbers; see `PatternCode.recovery`."""
         if numbers.size < self.k:
             raise NotEnoughPackets(self.k - numbers.size, received=numbers.size, k=self.k)
-        return _Recovery(self._points, self._scales, self.k, numbers)
+        return _ReedSolomonRecovery(self._points, self._scales, self.k, numbers)
 
 
 class ReedSolomonDecoder(Decoder):

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from capsmodel._compilation import jit
 from capsmodel.checks import require, whole
-from capsmodel.codec.base import COEFFICIENTS_PER_S, Decoder, PatternCode, Placement, Recovery
+from capsmodel.codec.base import COEFFICIENTS_PER_S, Decoder, PatternCode, Recovery, SourcePlaces
 from capsmodel.codec.inputs import CodecError, Flags, Ints, NotEnoughPackets, Packets, check_units, flag, whole_number
 from capsmodel.codec.kernels.combiner import Combiner, combine
 from capsmodel.codec.linalg import absorb, inverse
@@ -195,14 +195,14 @@ _KEPT_COEFFICIENTS = 1 << 20  # up to here all are drawn once; beyond, a decoder
 _DRAWING = 30  # to draw a coefficient takes as long as to combine so many
 
 
-class _Recovery:
+class _RandomLinearRecovery:
     """Which packets to use, where they go, and the combinations that are the lost ones."""
 
     def __init__(self, code: "RandomLinear", numbers: Ints) -> None:
         ranked = np.argsort(numbers, kind="stable")  # source packets first: they cost no arithmetic
         count = int(np.count_nonzero(numbers < code.k)) if code.systematic else 0
         known, coded = numbers[ranked[:count]], numbers[ranked[count:]]
-        self._placement = Placement(known, code.k)
+        self._placement = SourcePlaces(known, code.k)
         self._lost = lost = self._placement.lost
         rows = code.rows(coded)
         chosen, solution = _solved(rows[:, lost])
@@ -364,7 +364,7 @@ class RandomLinear(PatternCode):
 
     def recovery(self, numbers: Ints) -> Recovery:
         """Return how to decode packets of these numbers; see `PatternCode.recovery`."""
-        return _Recovery(self, numbers)
+        return _RandomLinearRecovery(self, numbers)
 
 
 class RandomLinearDecoder(Decoder):

@@ -58,7 +58,7 @@ _LEAST_LOSS = 1e-9  # at which it is seen whether one block is faster at any los
 
 
 @dataclass(frozen=True, eq=False)
-class _Losses:
+class _LossChain:
     """The chain of losses: independent ones have one state, runs the states good and bad."""
 
     loss: float
@@ -94,7 +94,7 @@ class _Losses:
 class _Block:
     """A block: how the chain passes it if it is complete after so many repetitions, and how likely it is not."""
 
-    losses: _Losses
+    losses: _LossChain
     k: int
     r: int
 
@@ -130,7 +130,7 @@ class _Message:
     """A message; moments u count from the end of the last packet of the last block, in times of a packet."""
 
     def __init__(self, packets: float, *, loss: float, repeat: float, k: float, r: float, burst: float) -> None:
-        self.losses = _Losses(loss, burst)
+        self.losses = _LossChain(loss, burst)
         self.repeat, self.k, self.r = repeat, int(min(k, packets)), int(r)
         self.before = -(-int(packets) // self.k) - 1  # blocks before the last one
         self.last_k = int(packets) - self.before * self.k
@@ -242,8 +242,8 @@ def _for_each(form: Callable[..., float], **arguments: FloatArray) -> FloatOrArr
     """Return `form` of each entry of the broadcast arguments."""
     arrays = np.broadcast_arrays(*arguments.values())
     entries = zip(*(array.ravel().tolist() for array in arrays), strict=True)
-    found = [form(**dict(zip(arguments, entry, strict=True))) for entry in entries]
-    return plain(np.reshape(np.array(found, dtype=np.float64), arrays[0].shape))
+    result = [form(**dict(zip(arguments, entry, strict=True))) for entry in entries]
+    return plain(np.reshape(np.array(result, dtype=np.float64), arrays[0].shape))
 
 
 def _late_at(time_s: float, packet_s: float, repeat_s: float, delay_s: float, **of_message: float) -> float:

@@ -221,8 +221,10 @@ def optimal_coding_unit(
     """
     choice("objective", objective, get_args(UnitObjective))
     one_of("blocking_prob", blocking_prob, "losses", losses)
-    asked = objective == "overhead"
-    require(asked == (failure_prob is not None), 'failure_prob goes with objective = "overhead": give both or neither')
+    by_overhead = objective == "overhead"
+    require(
+        by_overhead == (failure_prob is not None), 'failure_prob goes with objective = "overhead": give both or neither'
+    )
     setting: dict[str, Any] = {
         "rtt_short_s": rtt_short_s,
         "rtt_long_s": rtt_long_s,
@@ -231,9 +233,9 @@ def optimal_coding_unit(
         "whole_units": whole_units,
         "max_k": max_k,
     }
-    if losses is not None or asked:
+    if losses is not None or by_overhead:
         given = as_losses(blocking_prob) if losses is None else as_losses(losses)
-        if asked or given.equal_loss is None:
+        if by_overhead or given.equal_loss is None:
             return _over_paths(window_packets, given, objective, failure_prob, setting)
         blocking_prob = given.equal_loss
     setting |= {"blocking_prob": blocking_prob, "objective": objective}

@@ -158,15 +158,15 @@ def _mean_power(shift: float, dof: float, critical: float) -> float:
 
 
 def _compare_mean(
-    model: float, found: MeanAndError, evidence: str, bias: Sides, detect: Sides, level: float
+    model: float, measured: MeanAndError, evidence: str, bias: Sides, detect: Sides, level: float
 ) -> _Comparison:
-    error, dof = found.standard_error, found.degrees_of_freedom
-    difference = found.mean - model
+    error, dof = measured.standard_error, measured.degrees_of_freedom
+    difference = measured.mean - model
     outside = max(bias[0] - difference, difference - bias[1], 0.0) / error
     p_value = 2 * float(special.stdtr(dof, -outside)) if outside else 1.0
     critical = float(special.stdtrit(dof, 1 - level / 2))
     nearer = min(bias[0] - detect[0], detect[1] - bias[1])
-    return _Comparison(found.mean, error, p_value, _mean_power(nearer / error, dof, critical), evidence)
+    return _Comparison(measured.mean, error, p_value, _mean_power(nearer / error, dof, critical), evidence)
 
 
 def _count_power(model: float, trials: int, bias: Sides, detect: Sides, level: float) -> float:
@@ -184,9 +184,9 @@ def _count_power(model: float, trials: int, bias: Sides, detect: Sides, level: f
     return min(powers)
 
 
-def _compare_count(model: float, found: Count, bias: Sides, detect: Sides, level: float) -> _Comparison:
-    trials = int(whole("trials", found.trials, minimum=1))
-    hits = int(whole("successes", found.successes))
+def _compare_count(model: float, counted: Count, bias: Sides, detect: Sides, level: float) -> _Comparison:
+    trials = int(whole("trials", counted.trials, minimum=1))
+    hits = int(whole("successes", counted.successes))
     require(hits <= trials, f"successes = {hits}, but there were only {trials} trials")
     require(0 <= model <= 1, f"model = {model:g}, but a share of trials is compared with a probability")
     share = hits / trials
@@ -207,9 +207,9 @@ def _sufficient_trials(model: float, trials: int, bias: Sides, detect: Sides, le
     return trials
 
 
-def _sufficient_replicates(found: MeanInterval, shift: float, level: float, power: float) -> float:
+def _sufficient_replicates(interval: MeanInterval, shift: float, level: float, power: float) -> float:
     """Return about how many replicates with the deviation of these have the power to find `shift`."""
-    count, deviation = float(found.samples), found.standard_error * found.samples**0.5
+    count, deviation = float(interval.samples), interval.standard_error * interval.samples**0.5
     for _ in range(5):  # the quantiles depend little on the degrees of freedom
         critical = float(special.stdtrit(max(count - 1, 1), 1 - level / 2))
         count = (float(special.nctdtrinc(max(count - 1, 1), 1 - power, critical)) * deviation / shift) ** 2
@@ -221,8 +221,8 @@ def _sufficient(model: float, samples: Samples, bias: Sides, detect: Sides, leve
         return _sufficient_trials(model, samples.trials, bias, detect, level, power)
     if isinstance(samples, MeanAndError):
         return nan
-    found = samples if isinstance(samples, MeanInterval) else mean_interval(samples)
-    return _sufficient_replicates(found, min(bias[0] - detect[0], detect[1] - bias[1]), level, power)
+    interval = samples if isinstance(samples, MeanInterval) else mean_interval(samples)
+    return _sufficient_replicates(interval, min(bias[0] - detect[0], detect[1] - bias[1]), level, power)
 
 
 def _compare(model: float, samples: Samples, bias: Sides, detect: Sides, level: float) -> _Comparison:
@@ -232,16 +232,16 @@ def _compare(model: float, samples: Samples, bias: Sides, detect: Sides, level: 
         positive("standard_error", samples.standard_error)
         positive("degrees_of_freedom", min(samples.degrees_of_freedom, 1e300))
         return _compare_mean(model, samples, "given with its error", bias, detect, level)
-    found = samples if isinstance(samples, MeanInterval) else mean_interval(samples)
+    interval = samples if isinstance(samples, MeanInterval) else mean_interval(samples)
     require(
-        found.standard_error > 0,
-        f"all {found.samples} samples equal {found.value:g}, so their standard error is unknown: "
+        interval.standard_error > 0,
+        f"all {interval.samples} samples equal {interval.value:g}, so their standard error is unknown: "
         "pass Count(successes=..., trials=...) for a proportion, or MeanAndError(mean=..., standard_error=...)",
     )
     moments = MeanAndError(
-        mean=found.value, standard_error=found.standard_error, degrees_of_freedom=found.degrees_of_freedom
+        mean=interval.value, standard_error=interval.standard_error, degrees_of_freedom=interval.degrees_of_freedom
     )
-    return _compare_mean(model, moments, f"{found.samples} samples", bias, detect, level)
+    return _compare_mean(model, moments, f"{interval.samples} samples", bias, detect, level)
 
 
 def sufficient_standard_error(detect: float, *, degrees_of_freedom: float, bias: float = 0.0) -> float:
@@ -377,13 +377,14 @@ def agreement(
     errors = _beyond(detect, margin)
     alarm, needed = float(probability("level", level)), float(probability("power", power))
     require(alarm > 0 and needed > 0, "level and power must lie in (0, 1)")
-    found = _compare(float(model), samples, margin, errors, alarm)
-    verdict: VerdictWord = "agrees" if found.power >= needed else "too few samples"
-    verdict = "disagrees" if found.p_value < alarm else verdict
+    comparison = _compare(float(model), samples, margin, errors, alarm)
+    verdict: VerdictWord = "agrees" if comparison.power >= needed else "too few samples"
+    verdict = "disagrees" if comparison.p_value < alarm else verdict
     too_few = verdict == "too few samples"
     return Agreement(
         verdict=verdict,
-        model=float(model), measured=found.measured, standard_error=found.standard_error, bias=margin, detect=errors,
-        p_value=found.p_value, level=alarm, power=found.power, required_power=needed, evidence=found.evidence,
+        model=float(model), measured=comparison.measured, standard_error=comparison.standard_error, bias=margin,
+        detect=errors, p_value=comparison.p_value, level=alarm, power=comparison.power, required_power=needed,
+        evidence=comparison.evidence,
         sufficient_samples=_sufficient(float(model), samples, margin, errors, alarm, needed) if too_few else nan,
     )  # fmt: skip

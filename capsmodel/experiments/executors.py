@@ -96,10 +96,10 @@ def _connected(address: str) -> Iterator[Any]:
 
     file = Path(address)
     try:
-        found = str(json.loads(file.read_text(encoding="utf-8"))["address"]) if file.is_file() else address
-        _check_listens(found)
-        in_background(lambda: asyncio.run(_check_answers(found)), name="Dask scheduler").result()
-        client = Client(found, timeout=f"{_ANSWER_S}s")
+        place = str(json.loads(file.read_text(encoding="utf-8"))["address"]) if file.is_file() else address
+        _check_listens(place)
+        in_background(lambda: asyncio.run(_check_answers(place)), name="Dask scheduler").result()
+        client = Client(place, timeout=f"{_ANSWER_S}s")
     except Exception as error:  # what answers there may be anything, and so may be what Dask makes of it
         raise ParameterError(
             f"no Dask scheduler at {address}: {_reason(error)}; start one with dask scheduler"
@@ -126,8 +126,8 @@ async def _check_answers(address: str) -> None:
 
     arguments = Security().get_connection_args("client")
     async with asyncio.timeout(_ANSWER_S), rpc(address, timeout=_ANSWER_S, connection_args=arguments) as scheduler:
-        found = await scheduler.identity()
-    require(found.get("type") == "Scheduler", f"a {found.get('type')} answers there")
+        identity = await scheduler.identity()
+    require(identity.get("type") == "Scheduler", f"a {identity.get('type')} answers there")
 
 
 def _reason(error: Exception) -> str:

@@ -54,8 +54,8 @@ def check_columns(folder: Path, task_ids: Iterable[str], columns: Collection[str
     ParameterError
         If they lack a column: they were kept for other claims.
     """
-    found = columns_by_task(folder, task_ids).values()
-    lacking = sorted({name for names in found for name in _lacking(names, columns)})
+    columns_of_tasks = columns_by_task(folder, task_ids).values()
+    lacking = sorted({name for names in columns_of_tasks for name in _lacking(names, columns)})
     remedy = "move the file with these rows elsewhere, and the runs are made again"
     require(not lacking, f"rows kept in {folder} have no {', '.join(lacking)}, which claims compare: {remedy}")
 

@@ -80,9 +80,9 @@ def measurement_of(function: Callable[..., Any]) -> Measurement:
     ParameterError
         If it has none.
     """
-    found = getattr(function, "measurement", None)
-    if not isinstance(found, Measurement):
+    registered = getattr(function, "measurement", None)
+    if not isinstance(registered, Measurement):
         name = getattr(function, "__name__", repr(function))
         advice = f'put @measurement("{name.replace("_", "-")}", revision=1) before its definition'
         raise ParameterError(f"{name} has no name and revision to keep its results under: {advice}")
-    return found
+    return registered

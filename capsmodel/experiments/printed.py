@@ -94,16 +94,16 @@ class Printed:
         >>> Printed.read("..45 %").range
         (-inf, 45.5000000455)
         """
-        found = _PRINTED.fullmatch(text.strip())
-        if found is None or not (found["low"] or found["high"]):
+        match = _PRINTED.fullmatch(text.strip())
+        if match is None or not (match["low"] or match["high"]):
             raise ParameterError(f"{where} = {text!r}: write a number and its unit, as in 126 ms, 60..70 % or ~10 x")
-        low, high, unit = found["low"] or "", found["high"] or "", (found["unit"] or "").strip()
-        if not found["dots"]:
+        low, high, unit = match["low"] or "", match["high"] or "", (match["unit"] or "").strip()
+        if not match["dots"]:
             require(not (low and high), f"{where} = {text!r} has two numbers: write a range as in 60..70")
             low = high = low or high
         listed = [*filter(None, UNITS), FACTOR, ORDERS_OF_MAGNITUDE]
         require(unit in ("", *listed), f"{where} = {text!r}: unknown unit {unit!r}: there are {', '.join(listed)}")
-        return cls(low, high, unit, found["about"] == "~")
+        return cls(low, high, unit, match["about"] == "~")
 
     @property
     def is_range(self) -> bool:

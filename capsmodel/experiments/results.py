@@ -99,19 +99,19 @@ def finished_tasks(folder: Path) -> dict[str, dict[str, Any]]:
 
 def columns_by_task(folder: Path, task_ids: Iterable[str]) -> dict[str, set[str]]:
     """Return the columns of some tasks by task id: for each, those of all parts in a folder that hold it."""
-    found: dict[str, set[str]] = {task: set() for task in task_ids}
+    columns_of: dict[str, set[str]] = {task: set() for task in task_ids}
     for path in part_files(folder):
-        if here := [task["id"] for task in tasks_of(path) if task["id"] in found]:
+        if here := [task["id"] for task in tasks_of(path) if task["id"] in columns_of]:
             names = tables.column_names(path)
             for task in here:
-                found[task].update(names)
-    return found
+                columns_of[task].update(names)
+    return columns_of
 
 
 def tasks_of(path: Path) -> list[dict[str, Any]]:
     """Return the record of each task in a part, with its ``id``; read anew only if the file has changed."""
-    found = path.stat()
-    return _read_tasks(path, found.st_mtime_ns, found.st_size)
+    status = path.stat()
+    return _read_tasks(path, status.st_mtime_ns, status.st_size)
 
 
 @cache
@@ -126,8 +126,8 @@ def _read_tasks(path: Path, mtime_ns: int, size_bytes: int) -> list[dict[str, An
 
 def _rows_of(path: Path) -> Any:
     """Return the rows of a part as an Arrow table; read anew only if the file has changed: a study looks often."""
-    found = path.stat()
-    return _read_rows(path, found.st_mtime_ns, found.st_size)
+    status = path.stat()
+    return _read_rows(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=1024)

@@ -138,18 +138,18 @@ def run_sweep(
     OtherCodeWarning
         If results that are there were measured by other code, under the same name and revision.
     """
-    asked, place, end_s = list(tasks), Path(folder), end_of(budget_s)
+    wanted, place, end_s = list(tasks), Path(folder), end_of(budget_s)
     size = int(whole("tasks_per_file", tasks_per_file, minimum=1))
-    _check(asked, place)
+    _check(wanted, place)
     place.mkdir(parents=True, exist_ok=True)
-    functions = {task.measurement.name: task.function for task in asked}
+    functions = {task.measurement.name: task.function for task in wanted}
     code = {name: source_digest(function) for name, function in functions.items()}
     execute = all_cores() if executor is None else executor
-    return _run_lacking(asked, place, execute, code, progress=progress, done=done, end_s=end_s, size=size)
+    return _run_lacking(wanted, place, execute, code, progress=progress, done=done, end_s=end_s, size=size)
 
 
 def _run_lacking(
-    asked: Sequence[Task],
+    wanted: Sequence[Task],
     place: Path,
     execute: Executor,
     code: Mapping[str, str],
@@ -162,21 +162,23 @@ def _run_lacking(
     """Run what a folder lacks; `code` is the digest of the code of each measurement, empty where none is kept."""
     stored = StoredSince(place)  # before the look into the folder: nothing comes in between unseen
     kept = finished_tasks(place)
-    _warn_of_other_code([(task, kept[task.id]) for task in asked if task.id in kept], code)
-    missing = {task.id: task for task in asked if task.id not in kept}
+    _warn_of_other_code([(task, kept[task.id]) for task in wanted if task.id in kept], code)
+    missing = {task.id: task for task in wanted if task.id not in kept}
     if not missing:
-        return SweepReport(ran=0, found=len(asked))
+        return SweepReport(ran=0, found=len(wanted))
     with nullcontext(done) if done else progress.shown(len(missing)) as ended:
         run = _Run(missing, place, ended, end_s, code)
         run.finish(execute, stored=stored, size=size)
     if run.failed:
         raise _failure(run.failed, f"{len(run.failed)} of {run.ran} tasks failed, the others are stored")
-    return SweepReport(ran=run.ran, found=len(asked) - run.ran - len(run.left))
+    return SweepReport(ran=run.ran, found=len(wanted) - run.ran - len(run.left))
 
 
-def _check(asked: Sequence[Task], place: Path) -> None:
-    ids = {task.id for task in asked}
-    require(len(ids) == len(asked), f"{len(asked) - len(ids)} tasks are there twice: give each replicate its own seed")
+def _check(wanted: Sequence[Task], place: Path) -> None:
+    ids = {task.id for task in wanted}
+    require(
+        len(ids) == len(wanted), f"{len(wanted) - len(ids)} tasks are there twice: give each replicate its own seed"
+    )
     require(not place.exists() or place.is_dir(), f"{place} is a file: name a folder")
 
 
@@ -295,9 +297,9 @@ def gather(
         return merge([forgotten], task_ids=list(once))
 
 
-def _warn_of_other_code(found: Sequence[tuple[Task, Mapping[str, Any]]], code: Mapping[str, str]) -> None:
+def _warn_of_other_code(there: Sequence[tuple[Task, Mapping[str, Any]]], code: Mapping[str, str]) -> None:
     """Warn once for each measurement whose kept results name another digest of its code than today's."""
-    current = [(task.measurement, kept.get("code", code[task.measurement.name])) for task, kept in found]
+    current = [(task.measurement, kept.get("code", code[task.measurement.name])) for task, kept in there]
     old = [known for known, digest in current if digest != code[known.name]]
     for known, count in Counter(old).items():
         text = f"{count} kept results of {known.name!r}, revision {known.revision}, come from other code than today's"

@@ -83,9 +83,9 @@ def read_manifest(path: Path, *, keys: Set[str], rule: str) -> dict[str, Any]:
     with _opened(path) as file:
         manifest = msgspec.json.decode(_unpacked(_metadata(file, path)[_MANIFEST]))
         require(isinstance(manifest, dict), f"{path} has a manifest that is no JSON object: {_REMEDY}")
-        found: dict[str, Any] = manifest
-    require(keys <= found.keys(), f"{path} {rule}")
-    return found
+        document: dict[str, Any] = manifest
+    require(keys <= document.keys(), f"{path} {rule}")
+    return document
 
 
 def column_names(path: Path) -> list[str]:
@@ -207,10 +207,10 @@ def _opened(path: Path) -> Iterator[Any]:
 
 def _metadata(file: Any, path: Path) -> dict[bytes, bytes]:
     """Return the metadata of a file after the check of its manifest."""
-    found: dict[bytes, bytes] = file.metadata.metadata or {}
-    require(_MANIFEST in found, f"{path} carries no manifest: it is no result of capsmodel")
-    digests = _MANIFEST_SHA256 in found and _ROWS_SHA256 in found
+    entries: dict[bytes, bytes] = file.metadata.metadata or {}
+    require(_MANIFEST in entries, f"{path} carries no manifest: it is no result of capsmodel")
+    digests = _MANIFEST_SHA256 in entries and _ROWS_SHA256 in entries
     require(digests, f"{path} carries no digests, as files of earlier versions: {_REMEDY}")
-    same = hashlib.sha256(found[_MANIFEST]).hexdigest().encode() == found[_MANIFEST_SHA256]
+    same = hashlib.sha256(entries[_MANIFEST]).hexdigest().encode() == entries[_MANIFEST_SHA256]
     require(same, f"{path} is damaged, its manifest is not the one written: {_REMEDY}")
-    return found
+    return entries

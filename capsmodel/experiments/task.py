@@ -91,9 +91,9 @@ class Task:
 
 def _document(measurement: Measurement, texts: Mapping[str, str]) -> str:
     """Return what the id is the hash of, with a NUL in place of the seed: JSON text has none."""
-    asked = {
+    document = {
         "measurement": canonical_json(measurement.name),
         "revision": canonical_json(measurement.revision),
         "payload": json_object({name: "\0" if name == "seed" else text for name, text in texts.items()}),
     }
-    return json_object({"schema": canonical_json(SCHEMA), "task": json_object(asked)})
+    return json_object({"schema": canonical_json(SCHEMA), "task": json_object(document)})

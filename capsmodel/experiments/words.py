@@ -30,9 +30,9 @@ __all__ = [
     "STATEMENT",
     "VERDICT_WORDS",
     "WORD_OF_SIZE",
-    "Answers",
     "Holds",
     "Kind",
+    "PointAnswers",
     "VerdictWord",
     "above",
     "all_of",
@@ -87,27 +87,27 @@ Holds = bool | np.bool_ | None
 """Whether a statement holds; None where a sample does not decide."""
 
 
-def above(found: Interval, bound: float) -> Holds:
+def above(interval: Interval, bound: float) -> Holds:
     """Return whether a measured value lies above a bound."""
-    return True if found.low > bound else False if found.high <= bound else None
+    return True if interval.low > bound else False if interval.high <= bound else None
 
 
-def below(found: Interval, bound: float) -> Holds:
+def below(interval: Interval, bound: float) -> Holds:
     """Return whether a measured value lies below a bound."""
-    return True if found.high < bound else False if found.low >= bound else None
+    return True if interval.high < bound else False if interval.low >= bound else None
 
 
-def within(found: Interval, low: float, high: float) -> Holds:
+def within(interval: Interval, low: float, high: float) -> Holds:
     """Return whether a measured value lies in a range, ends included."""
-    if low <= found.low and found.high <= high:
+    if low <= interval.low and interval.high <= high:
         return True
-    return False if found.high < low or found.low > high else None
+    return False if interval.high < low or interval.low > high else None
 
 
-def has_size(found: Interval, printed: float, reading_error: float = 0.0) -> Holds:
+def has_size(interval: Interval, printed: float, reading_error: float = 0.0) -> Holds:
     """Return whether a measured value is a printed one: all of its interval within 10%, or half of the last digit."""
     near = max(reading_error, CLOSE_RELATIVE * abs(printed)) + ROUNDING * abs(printed)
-    return within(found, printed - near, printed + near)
+    return within(interval, printed - near, printed + near)
 
 
 def all_of(*parts: Holds) -> Holds:
@@ -134,7 +134,7 @@ STATEMENT = Kind(False, False, True)
 
 
 @dataclass(frozen=True)
-class Answers:
+class PointAnswers:
     """What the interval of one point says of a claim.
 
     Attributes
@@ -155,7 +155,7 @@ class Answers:
     no_effect: Holds = None
 
     @classmethod
-    def of(cls, size: Holds, direction: Holds = None) -> "Answers":
+    def of(cls, size: Holds, direction: Holds = None) -> "PointAnswers":
         """Return those of a claim that allows nothing contrary, and any effect in whose direction is one."""
         return cls(size, direction, direction, None if direction is None else not direction)
 
@@ -166,8 +166,8 @@ def _no(answer: Holds) -> bool:
 
 def verdict_word(
     kind: Kind,
-    points: Iterable[Answers],
-    some: Iterable[Answers] | None = None,
+    points: Iterable[PointAnswers],
+    some: Iterable[PointAnswers] | None = None,
     *,
     reached: Holds = True,
     on_average: Holds = None,
@@ -179,9 +179,9 @@ def verdict_word(
     ----------
     kind : Kind
         What it gives.
-    points : iterable of Answers
+    points : iterable of PointAnswers
         At every point where the claim is made, at the level of a word that speaks of *all* of them.
-    some : iterable of Answers, optional
+    some : iterable of PointAnswers, optional
         The same at the smaller level of a word that speaks of *some*; `points` where values have no noise.
     reached : bool or None
         Whether some point has the size that differences go "up to".
@@ -228,11 +228,11 @@ def word_on(kind: Kind, size: Iterable[Holds], direction: Iterable[Holds] | None
     sizes = list(size)
     sides = sizes if direction is None else list(direction)
     pairs = zip_longest(sizes, sides, fillvalue=True)
-    return verdict_word(kind, [Answers.of(one, side) for one, side in pairs])
+    return verdict_word(kind, [PointAnswers.of(one, side) for one, side in pairs])
 
 
 def _of_a_part(
-    kind: Kind, whole: Sequence[Answers], some: Sequence[Answers], reached: Holds, is_last: bool
+    kind: Kind, whole: Sequence[PointAnswers], some: Sequence[PointAnswers], reached: Holds, is_last: bool
 ) -> VerdictWord:
     """Return the word on a claim that is neither met nor contradicted at all points."""
     has_none = kind.is_directed and all(one.no_effect for one in whole)

@@ -170,13 +170,13 @@ def _after_loss(i: int, total: FloatArray, shares: FloatArray, prob: FloatArray,
     across = (place - shares[0][column]) / np.diff(shares[0])[column]
     lower = np.minimum(row.astype(int), _TOTALS - 1)
     before = np.arange(own.size)
-    found = sparse.csr_array(2 * before.shape)
+    result = sparse.csr_array(2 * before.shape)
     for down, by_row in ((0, 1 - row + lower), (1, row - lower)):
         for aside, by_column in ((0, 1 - across), (1, across)):
             point = (lower + down) * (_SHARES + 1) + column + aside
             chance = (by_row * by_column * prob).ravel()
-            found = found + sparse.csr_array((chance, (point.ravel(), before)), shape=2 * before.shape)
-    return found
+            result = result + sparse.csr_array((chance, (point.ravel(), before)), shape=2 * before.shape)
+    return result
 
 
 def _visits(after: Any, passed: FloatArray) -> tuple[FloatArray, bool]:
@@ -190,10 +190,10 @@ def _visits(after: Any, passed: FloatArray) -> tuple[FloatArray, bool]:
         visits = arrived.copy()
         for row in range(1, len(visits)):
             visits[row] += visits[row - 1] * passed[row - 1]
-        found = np.asarray(after @ (visits * (1 - passed)).ravel()).reshape(passed.shape)
-        found /= found.sum()
-        change = float(np.abs(found - arrived).sum())
-        arrived = found
+        result = np.asarray(after @ (visits * (1 - passed)).ravel()).reshape(passed.shape)
+        result /= result.sum()
+        change = float(np.abs(result - arrived).sum())
+        arrived = result
         if change < _SETTLED:
             return visits, True
     return visits, False

@@ -104,7 +104,7 @@ def equations(paper: str | None = None) -> tuple[Equation, ...]:
     >>> equations("caps")[1].functions[0]
     'capsmodel.coding.decoding.decode_prob'
     """
-    return tuple(equation for found in chosen(paper) for equation in found.equations)
+    return tuple(equation for one in chosen(paper) for equation in one.equations)
 
 
 def discrepancies(paper: str | None = None) -> tuple[Discrepancy, ...]:
@@ -130,7 +130,7 @@ def discrepancies(paper: str | None = None) -> tuple[Discrepancy, ...]:
     >>> len(discrepancies())
     49
     """
-    return tuple(item for found in chosen(paper) for item in found.discrepancies)
+    return tuple(item for one in chosen(paper) for item in one.discrepancies)
 
 
 def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimRow, ...]:
@@ -160,7 +160,7 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
     """
     if verdict is not None:
         choice("verdict", verdict, VERDICT_WORDS)
-    wanted = {found.key for found in chosen(paper)}
+    wanted = {one.key for one in chosen(paper)}
     ledger = read_ledger()
     rows = (ClaimRow(claim, ledger[claim.id]) for claim in read_claims().values() if claim.paper in wanted)
     return tuple(row for row in rows if verdict in (None, row.entry.verdict))
@@ -294,7 +294,7 @@ Proc. IEEE INFOCOM, pp. 1581-1589, 2014.
     """
     choice("style", style, ("bibtex", "text"))
     form = _text if style == "text" else _bibtex
-    return "\n\n".join(form(found) for found in chosen(paper))
+    return "\n\n".join(form(one) for one in chosen(paper))
 
 
 def _text(paper: Paper) -> str:

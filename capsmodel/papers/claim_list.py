@@ -161,8 +161,8 @@ def _source(study: str) -> Source:
 @cache
 def read_claims() -> Mapping[str, PublishedClaim]:
     """Return every claim by its id, paper after paper, in the order of ids, numbers in them by value."""
-    found = {one.id: PublishedClaim.of(study, one) for study in studies() for one in claims_of(_source(study))}
-    return MappingProxyType({name: found[name] for name in sorted(found, key=_in_order)})
+    claims = {one.id: PublishedClaim.of(study, one) for study in studies() for one in claims_of(_source(study))}
+    return MappingProxyType({name: claims[name] for name in sorted(claims, key=_in_order)})
 
 
 def _in_order(claim_id: str) -> tuple[int, list[tuple[int, int | str]]]:

@@ -150,8 +150,8 @@ class LedgerEntry:
     @property
     def in_other_settings(self) -> str:
         """Return in which settings the verdict holds, in words; empty before several settings decide."""
-        found = self.robustness
-        return found.beside(self.verdict) if found.decided > 1 else ""
+        robustness = self.robustness
+        return robustness.beside(self.verdict) if robustness.decided > 1 else ""
 
     @property
     def was_run(self) -> bool:
@@ -300,8 +300,10 @@ def read_ledger() -> Mapping[str, LedgerEntry]:
 
     A claim without a row in ``verdicts.csv``, new since the last ``make ledger``, is open; the reason names its study.
     """
-    found = read_verdicts()
-    return MappingProxyType({claim.id: found.get(claim.id) or waiting(claim.study) for claim in read_claims().values()})
+    verdicts = read_verdicts()
+    return MappingProxyType(
+        {claim.id: verdicts.get(claim.id) or waiting(claim.study) for claim in read_claims().values()}
+    )
 
 
 def chosen(paper: str | None) -> Sequence[Paper]:
@@ -309,4 +311,4 @@ def chosen(paper: str | None) -> Sequence[Paper]:
     if paper is None:
         return read_papers()
     choice("paper", paper, PAPER_KEYS)
-    return [found for found in read_papers() if found.key == paper]
+    return [one for one in read_papers() if one.key == paper]

@@ -49,8 +49,8 @@ def decided() -> dict[str, LedgerEntry]:
     entries = {name: replace(entry, decided_by=CLOSED_FORM_TEST) for name, entry in closed_form_verdicts().items()}
     for figure in figures.values():
         result = table_id(figure.compute())
-        found = figure.verdicts().items()
-        entries |= {name: replace(entry, decided_by=figure.name, result_id=result) for name, entry in found}
+        verdicts = figure.verdicts().items()
+        entries |= {name: replace(entry, decided_by=figure.name, result_id=result) for name, entry in verdicts}
     return entries
 
 
@@ -60,29 +60,29 @@ def decided_by_runs(campaigns: Sequence[Campaign]) -> dict[str, LedgerEntry]:
 
 
 def _of_runs(campaign: Campaign, claim_id: str) -> LedgerEntry:
-    found = campaign.verdict(claim_id)
+    verdict = campaign.verdict(claim_id)
     prices: dict[str, Any] = {
-        "next_seeds": found.next_seeds,
-        "next_cpu_h": float(f"{found.next_cpu_s / SECONDS_PER_HOUR:.2g}"),
-        "takes_seeds": found.takes_seeds,
-        "takes_cpu_h": float(f"{found.takes_cpu_s / SECONDS_PER_HOUR:.2g}"),
+        "next_seeds": verdict.next_seeds,
+        "next_cpu_h": float(f"{verdict.next_cpu_s / SECONDS_PER_HOUR:.2g}"),
+        "takes_seeds": verdict.takes_seeds,
+        "takes_cpu_h": float(f"{verdict.takes_cpu_s / SECONDS_PER_HOUR:.2g}"),
     }
-    if not found.seeds:
+    if not verdict.seeds:
         return replace(waiting(campaign.design.name), **prices)
     settings = campaign.robustness(claim_id)
     return LedgerEntry(
         decided_by=campaign.design.name,
-        quantity=found.quantity,
-        value=found.value,
-        interval=found.interval,
-        verdict=found.word,
+        quantity=verdict.quantity,
+        value=verdict.value,
+        interval=verdict.interval,
+        verdict=verdict.word,
         reason="; ".join(_remarks(campaign, claim_id)),
         result_id=campaign.result_id,
         about=ABOUT,
-        seeds=found.seeds,
-        points="; ".join(f"{name}: {one.value:.4g} ({one.low:.4g}, {one.high:.4g})" for name, one in found.points),
-        skewness=_ends(found.skewness),
-        times_printed=float(f"{found.times_printed:.3g}"),
+        seeds=verdict.seeds,
+        points="; ".join(f"{name}: {one.value:.4g} ({one.low:.4g}, {one.high:.4g})" for name, one in verdict.points),
+        skewness=_ends(verdict.skewness),
+        times_printed=float(f"{verdict.times_printed:.3g}"),
         **prices,
         settings=(settings.agreeing, settings.decided, settings.settings),
         settings_word=settings.word,
@@ -98,7 +98,7 @@ def _ends(values: Mapping[str, float]) -> tuple[float, ...]:
 
 def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
     """Return the reading that was chosen, what stands in for the paper's, and what other seeds say."""
-    claim, found = campaign.design.claims[claim_id], campaign.verdict(claim_id)
+    claim, verdict = campaign.design.claims[claim_id], campaign.verdict(claim_id)
     points = [point for one in campaign.design.comparisons(claim_id) for point in one.points]
     simulates = bool(campaign.design.source.file.scenario)
     schemes = {campaign.design.scheme(point) for point in points} if simulates else set()
@@ -106,14 +106,14 @@ def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
     remarks = [claim.note] if claim.note else []
     remarks += ["the testbed is simulated in packets"] if is_testbed(campaign.design.name) else []
     remarks += [f"reconstructed: {', '.join(rebuilt)}"] if rebuilt else []
-    if found.again is not None:
-        seeds, word = found.again.seeds, found.again.decision.word
+    if verdict.again is not None:
+        seeds, word = verdict.again.seeds, verdict.again.decision.word
         others = f"{seeds} others give {word!r}" if seeds else "no others were run yet"
         fails_too = word == "fails"
         remarks += [f"it fails by {seeds} other seeds too" if fails_too else f"it fails by these seeds, but {others}"]
-    if found.not_as_printed:
-        remarks += [f"not near what is printed of it: {', '.join(found.not_as_printed)}"]
-    remarks += [found.stays_open] if found.stays_open else []
+    if verdict.not_as_printed:
+        remarks += [f"not near what is printed of it: {', '.join(verdict.not_as_printed)}"]
+    remarks += [verdict.stays_open] if verdict.stays_open else []
     return remarks
 
 
@@ -162,7 +162,7 @@ def with_totals(readme: str, printed: str) -> str:
     ```
     """
     table = printed.partition("\n")[2]  # without the title
-    return re.sub(r"(?ms)(^\$ capsmodel claims --totals\n).*?(?=^```)", lambda found: found[1] + table, readme)
+    return re.sub(r"(?ms)(^\$ capsmodel claims --totals\n).*?(?=^```)", lambda match: match[1] + table, readme)
 
 
 def update_readme(readme: Path) -> None:

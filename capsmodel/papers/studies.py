@@ -62,12 +62,12 @@ _KINDS = {"Fig.": "fig", "Table": "table"}
 @cache
 def _by_figure() -> Mapping[str, str]:
     """Return the study of each figure and table: ``caps-fig17``, ``mmptcp-table3``."""
-    found: dict[str, str] = {}
+    study_of: dict[str, str] = {}
     for name, row in _experiments().items():
         for kind, numbers in re.findall(r"(Fig\.|Table)s? ([\d, -]+)", row["where"]):
             for number in _numbers(numbers):
-                found.setdefault(f"{row['paper']}-{_KINDS[kind]}{number}", experiment_name(name))
-    return MappingProxyType({figure: study for figure, study in found.items() if study in studies()})
+                study_of.setdefault(f"{row['paper']}-{_KINDS[kind]}{number}", experiment_name(name))
+    return MappingProxyType({figure: study for figure, study in study_of.items() if study in studies()})
 
 
 def _numbers(text: str) -> list[int]:

@@ -91,11 +91,11 @@ class _Points:
 
     def word(self) -> VerdictWord:
         """Return the word on them."""
-        found, says = [_exactly(one) for one in self.values], self.says
-        reached = says.reached is None or any(map(says.reached, found))
+        intervals, says = [_exactly(one) for one in self.values], self.says
+        reached = says.reached is None or any(map(says.reached, intervals))
         direction = says.direction if self.quantity == "ratio" else None
         mean = direction(_exactly(float(np.exp(np.log(self.values).mean())))) if direction else None
-        return verdict_word(says.kind, map(says.answers, found), reached=reached, on_average=mean)
+        return verdict_word(says.kind, map(says.answers, intervals), reached=reached, on_average=mean)
 
 
 def _exactly(value: float) -> Interval:
@@ -110,29 +110,29 @@ def computed(claim: PublishedClaim, given: Numbers | Computed) -> LedgerEntry:
     ParameterError
         If a value is no finite number: each comparison with it fails, which would be a word.
     """
-    found = given if isinstance(given, Computed) else Computed(given)
-    points = _points(claim, found)
+    value = given if isinstance(given, Computed) else Computed(given)
+    points = _points(claim, value)
     return LedgerEntry(
         decided_by="",
-        quantity=found.quantity or points.quantity,
-        value=found.shown or points.shown,
+        quantity=value.quantity or points.quantity,
+        value=value.shown or points.shown,
         interval=(),
         verdict=points.word(),
-        reason=(found.reason or claim.note) + points.reason,
+        reason=(value.reason or claim.note) + points.reason,
         times_printed=float(f"{points.times_printed:.3g}"),
     )
 
 
-def _points(claim: PublishedClaim, found: Computed) -> _Points:
-    is_pair = isinstance(found.values, tuple)
-    sides = found.values if isinstance(found.values, tuple) else (found.values, 1.0)
+def _points(claim: PublishedClaim, value: Computed) -> _Points:
+    is_pair = isinstance(value.values, tuple)
+    sides = value.values if isinstance(value.values, tuple) else (value.values, 1.0)
     values: FloatArray = np.divide(*(np.asarray(one, dtype=float) for one in sides))
     rule = "are not all finite numbers, so there is nothing to judge"
     require(np.isfinite(values), f"{claim.id}: {values.tolist()} {rule}")
     several = np.atleast_1d(values)
     ends = _ends(several) if values.ndim or is_pair else (float(values),)
-    if found.says:
-        return _Points(several, found.says, ends)
+    if value.says:
+        return _Points(several, value.says, ends)
     is_ratio = is_pair or claim.relation in ("lower", "higher")
     relation = _relation(claim, has_baseline=is_ratio)
     if relation.is_trend:

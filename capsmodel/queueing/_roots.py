@@ -117,5 +117,5 @@ def _next_part(
         curved = (share**2 < along) & ((1 - share) ** 2 < 1 - along)
         first = at_new / (at_old - at_new) * at_before / (at_old - at_before)
         second = (before - new) / (old - new) * at_new / (at_before - at_new) * at_old / (at_before - at_old)
-        found = first + second
-    return np.where(curved & np.isfinite(found), found, 0.5)
+        root = first + second
+    return np.where(curved & np.isfinite(root), root, 0.5)

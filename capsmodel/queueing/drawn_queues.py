@@ -109,11 +109,11 @@ def drawn_queues_tail(
         with np.errstate(over="ignore"):
             exponent = numbers if number == 1 else (float(number) ** numbers - 1) / (number - 1)
         return plain(rho**exponent)
-    found = np.zeros(rho.shape)
+    probs = np.zeros(rho.shape)
     for at in np.ndindex(rho.shape):
         tail = _constant_tail(float(rho[at]), number)
-        found[at] = tail[int(numbers[at])] if numbers[at] < len(tail) else 0.0
-    return plain(found)
+        probs[at] = tail[int(numbers[at])] if numbers[at] < len(tail) else 0.0
+    return plain(probs)
 
 
 @overload
@@ -182,13 +182,13 @@ def _constant_tail(load: float, drawn: int) -> FloatArray:
     longest = 1
     while drawn_queues_tail(longest, load=load, drawn=drawn) > _NEGLIGIBLE:
         longest += 1
-    found = drawn_queues_tail(np.arange(longest + 1), load=load, drawn=drawn)
+    tail = drawn_queues_tail(np.arange(longest + 1), load=load, drawn=drawn)
     change = 1.0
     while change > _SETTLED:
-        last, found = found, _next_tail(found, load, drawn)
-        change = float(np.max(np.abs(found - last)))
-    found.flags.writeable = False
-    return found
+        last, tail = tail, _next_tail(tail, load, drawn)
+        change = float(np.max(np.abs(tail - last)))
+    tail.flags.writeable = False
+    return tail
 
 
 def _next_tail(tail: FloatArray, load: float, drawn: int) -> FloatArray:
@@ -214,5 +214,5 @@ def _births(rates: FloatArray) -> tuple[FloatArray, FloatArray]:
     both = np.zeros((2 * size, 2 * size))
     both[:size, :size] = np.diag(rates[:-1], 1) - np.diag(rates)
     both[:size, size:] = np.eye(size)  # the integral of the first block
-    found = expm(both)
-    return found[:size, :size], found[:size, size:]
+    exponential = expm(both)
+    return exponential[:size, :size], exponential[:size, size:]

@@ -105,8 +105,8 @@ class ErlangWait:
         width = _width(means.max(initial=0.0))
         parts = -(-wait.size * (2 * width + 1) // _MOST_NUMBERS) or 1
         pieces = zip(np.array_split(means, parts), np.array_split(which, parts), strict=True)
-        found = np.concatenate([self._mean_over_poisson(piece, loads, width) for piece, loads in pieces])
-        return np.asarray(np.exp(-self.decay[which] * wait) * found)
+        tails = np.concatenate([self._mean_over_poisson(piece, loads, width) for piece, loads in pieces])
+        return np.asarray(np.exp(-self.decay[which] * wait) * tails)
 
     def _mean_over_poisson(self, means: FloatArray, which: IntArray, width: int) -> FloatArray:
         """Return the mean of q_J for Poisson variables J, from the terms within `width` of their means."""
@@ -154,13 +154,13 @@ def _tilted_blocks(load: FloatArray, exponent: FloatArray, k: int) -> list[Float
         return result
 
     values = solved(load * (1 - index / k))
-    found = [values * tilt]
+    blocks = [values * tilt]
     for _ in range(1, max(_MOST_SERVICES, _FEWEST_PHASES // k)):
-        if (np.ptp(found[-1], axis=1) <= _SETTLED * found[-1][:, -1]).all():
+        if (np.ptp(blocks[-1], axis=1) <= _SETTLED * blocks[-1][:, -1]).all():
             break
         values = solved(load / k * per_block * np.cumsum(values[:, ::-1], axis=1)[:, ::-1])
-        found.append(values * tilt)
-    return found
+        blocks.append(values * tilt)
+    return blocks
 
 
 @dataclass(frozen=True, eq=False)

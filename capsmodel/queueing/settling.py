@@ -88,8 +88,8 @@ def settling_s(flow_bytes: npt.ArrayLike, *, load: float, rate_bps: float) -> np
     """
     sizes = np.asarray(non_negative("flow_bytes", flow_bytes))
     share, rate = _load(load), one_number(positive, "rate_bps", rate_bps)
-    found: npt.NDArray[np.float64] = BITS_PER_BYTE * sizes / rate * mean_slowdown(share) / (1 - share)
-    return found
+    times_s: npt.NDArray[np.float64] = BITS_PER_BYTE * sizes / rate * mean_slowdown(share) / (1 - share)
+    return times_s
 
 
 @closed_form

@@ -147,9 +147,9 @@ class TransformWait:
         ParameterError
             If orders of the inversion disagree: the tail is not smooth enough for it.
         """
-        found = self.loads[which]
+        chosen = self.loads[which]
         some = wait > 0
-        loads = found[some, np.newaxis]
+        loads = chosen[some, np.newaxis]
 
         def transform(s: ComplexArray) -> ComplexArray:
             residual = self.service.residual_laplace(s)
@@ -166,8 +166,8 @@ class TransformWait:
                 f"wait = {wait[some][worst]:g}, where the inversion of its transform is off by {error[worst]:.1g}: "
                 "take Empirical, Erlang or Hyperexponential"
             )
-        found[some] = np.clip(tail, 0, found[some])
-        return found
+        chosen[some] = np.clip(tail, 0, chosen[some])
+        return chosen
 
 
 def compound_poisson_pmf(rates: FloatArray, *, multiples: IntArray, probs: FloatArray, largest: int) -> FloatArray:

@@ -82,8 +82,8 @@ def expected_late_packets(min_extent: ArrayLike, *, flow_packets: ArrayLike, con
     size = whole("flow_packets", flow_packets, minimum=1)
     require(size <= _MOST_PACKETS, f"flow_packets exceeds {_MOST_PACKETS}, but the sum has as many terms squared")
     points = np.broadcast_arrays(extent, size, probability("congested_prob", congested_prob, one=True))
-    found = [_late_packets(int(x), int(n), float(bad)) for x, n, bad in zip(*map(np.ravel, points), strict=True)]
-    return plain(np.reshape(found, points[0].shape))
+    late = [_late_packets(int(x), int(n), float(bad)) for x, n, bad in zip(*map(np.ravel, points), strict=True)]
+    return plain(np.reshape(late, points[0].shape))
 
 
 def _late_packets(extent: int, size: int, bad: float) -> float:

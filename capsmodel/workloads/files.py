@@ -40,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 
 from capsmodel.checks import SUM_TOLERANCE, ParameterError, require
-from capsmodel.text_tables import Column, Table, read_table, text
+from capsmodel.text_tables import FileColumn, TextTable, read_table, text
 from capsmodel.units import KB, MB, parse_size_bytes
 from capsmodel.workloads.catalogue import FlowSizes
 
@@ -84,8 +84,8 @@ def _not_negative(cell: str, value: float) -> _Cell:
 
 
 _COLUMNS = (
-    Column("size_bytes", _size, {f"size_{unit}": unit for unit in _UNITS}),
-    Column("cdf", _probability, {"cdf": "", "cdf_percent": "", "cdf_steps": ""}),
+    FileColumn("size_bytes", _size, {f"size_{unit}": unit for unit in _UNITS}),
+    FileColumn("cdf", _probability, {"cdf": "", "cdf_percent": "", "cdf_steps": ""}),
     text("ignored", needed=False),
 )
 
@@ -130,13 +130,13 @@ def read_flow_sizes(path: str | Path) -> FlowSizes:
         raise ParameterError(f"{table.file}: {error}") from None
 
 
-def _check_rising(table: Table, cells: Sequence[_Cell], what: str, rule: str) -> None:
+def _check_rising(table: TextTable, cells: Sequence[_Cell], what: str, rule: str) -> None:
     for row, (before, cell) in enumerate(pairwise(cells), 1):
         if cell.value < before.value:
             raise ParameterError(f"{table.place(row)}: {what} {cell.text} after {before.text}, but {rule}")
 
 
-def _end(table: Table, sizes: Sequence[_Cell], values: Sequence[_Cell]) -> float:
+def _end(table: TextTable, sizes: Sequence[_Cell], values: Sequence[_Cell]) -> float:
     """Return what F ends at: 1, or 100 where it is in percent, up to the rounding of a sum."""
     last, ends = values[-1], [end for end in (1.0, 100.0) if _is_near(values[-1].value, end)]
     problem = f"{table.place(len(values) - 1)}: F ends at {last.text}"

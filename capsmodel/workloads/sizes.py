@@ -141,9 +141,9 @@ class SizeDistribution:
         >>> sizes.cdf([1_000, 4_999, 5_000]).tolist(), sizes.quantile([0.5, 0.51]).tolist()
         ([0.5, 0.5, 0.75], [1000.0, 5000.0])
         """
-        found, counts = np.unique(non_negative("sizes", sizes), return_counts=True)
-        require(found.size > 0, "sizes is empty: give at least one measured size")
-        return cls.steps(found, np.cumsum(counts) / counts.sum(), name=name)
+        values, counts = np.unique(non_negative("sizes", sizes), return_counts=True)
+        require(values.size > 0, "sizes is empty: give at least one measured size")
+        return cls.steps(values, np.cumsum(counts) / counts.sum(), name=name)
 
     @classmethod
     def steps(cls, sizes: ArrayLike, cdf_values: ArrayLike, *, name: str = "steps") -> Self:

@@ -23,7 +23,7 @@ from capsim.protocols.registry import built_in
 from capsim.roles.catalogue import meanings_of
 from capsim.roles.hooks import HOST_ROLES
 from capsim.scenario.scenario import Comparison, Hosts, Probes
-from capsim.study.file import Claim, Panel, StudyFile, Table, Unstated
+from capsim.study.file import Claim, Panel, PrintedTable, StudyFile, Unstated
 from capsim.study.metrics import METRICS
 from capsmodel.workloads import catalogue
 
@@ -136,7 +136,7 @@ class StudyKeys(ScenarioKeys):
         yield self.one("Entries of [unstated]", Unstated)
         yield self.one("[[panel]]", Panel)
         yield self.one("claims of [[panel]], and [[claim]]", Claim)
-        yield self.one("[[table]]", Table)
+        yield self.one("[[table]]", PrintedTable)
 
 
 class Metrics(Generated):

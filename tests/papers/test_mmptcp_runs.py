@@ -8,7 +8,7 @@ from pandas import DataFrame
 from capsim import DrawnFault, Result, Scenario, simulate
 from capsim.scenario.scenario import from_dict
 from capsim.study.measures import mmptcp_run
-from capsim.study.samples import Rows, Statement
+from capsim.study.samples import RunRows, Statement
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.studies import published_studies
 
@@ -232,5 +232,5 @@ def test_most_stable_is_what_grows_least():
     points = statement.points
     at = [dict(point) for point in points]
     found = [times_s[one["long_share"]].get(one["scheme"], 1.5 if one["long_share"] == 0.1 else 4.5) for one in at]
-    rows = Rows(points, DataFrame({"seed": [1] * len(points), "mean_fct_short_s": found}))
+    rows = RunRows(points, DataFrame({"seed": [1] * len(points), "mean_fct_short_s": found}))
     assert [np.exp(one.samples) for one in statement.samples(rows, 1)] == [pytest.approx(2 / 3)] * 5

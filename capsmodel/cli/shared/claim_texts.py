@@ -26,13 +26,13 @@ _QUANTITIES: dict[Quantity, str] = {
 }
 
 
-def claim_text(claim: PublishedClaim, found: LedgerEntry) -> list[str]:
+def claim_text(claim: PublishedClaim, entry: LedgerEntry) -> list[str]:
     """Return what the paper says in our words, what we have, why, and the cause of a difference where it is known."""
     printed = printed_size(claim)
-    said = f"The paper ({claim.where}): {claim.text}" + (f", {printed}" if printed else "") + "."
-    ours = [f"Ours: {our_value(claim, found)}."] if found.value else []
+    paper_says = f"The paper ({claim.where}): {claim.text}" + (f", {printed}" if printed else "") + "."
+    ours = [f"Ours: {our_value(claim, entry)}."] if entry.value else []
     cause = f"Cause: {claim.cause.rstrip('.')}." if claim.cause else ""
-    return [said, *ours, *filter(None, [_why(claim, found), cause])]
+    return [paper_says, *ours, *filter(None, [_why(claim, entry), cause])]
 
 
 def printed_size(claim: PublishedClaim) -> str:
@@ -67,14 +67,14 @@ def _unit(claim: PublishedClaim) -> str:
     return "" if claim.unit in ("", "x") else f" {claim.unit}"
 
 
-def our_value(claim: PublishedClaim, found: LedgerEntry) -> str:
+def our_value(claim: PublishedClaim, entry: LedgerEntry) -> str:
     """Return what we have, with its unit and its interval."""
-    values = " to ".join(map(number, found.value))
-    interval = f", interval {' to '.join(map(number, found.interval))}" if found.interval else ""
-    if found.quantity:
-        return _QUANTITIES[found.quantity] + values + _behind(claim, found.quantity) + interval
-    if claim.relation == "true" and found.value[0] in (0.0, 1.0):
-        return "it holds" if found.value[0] else "it does not hold"
+    values = " to ".join(map(number, entry.value))
+    interval = f", interval {' to '.join(map(number, entry.interval))}" if entry.interval else ""
+    if entry.quantity:
+        return _QUANTITIES[entry.quantity] + values + _behind(claim, entry.quantity) + interval
+    if claim.relation == "true" and entry.value[0] in (0.0, 1.0):
+        return "it holds" if entry.value[0] else "it does not hold"
     return values + _unit(claim) + interval
 
 
@@ -85,9 +85,9 @@ def _behind(claim: PublishedClaim, quantity: Quantity) -> str:
     return " %" if quantity == "reduction, %" else ""
 
 
-def points_of(found: LedgerEntry) -> list[dict[str, str]]:
+def points_of(entry: LedgerEntry) -> list[dict[str, str]]:
     """Return our value at each point with its interval, as the ledger has them."""
-    parts = (_POINT.fullmatch(point) for point in found.points.split("; ") if point)
+    parts = (_POINT.fullmatch(point) for point in entry.points.split("; ") if point)
     return [dict(zip(("point", "ours", "from", "to"), part.groups(), strict=True)) for part in parts if part]
 
 
@@ -102,18 +102,18 @@ def skewed(least: float, most: float) -> str:
     return f"Skewness of the samples: {' to '.join(dict.fromkeys((number(least), number(most))))}."
 
 
-def _why(claim: PublishedClaim, found: LedgerEntry) -> str:
-    reason = f"Why: {found.reason.rstrip('.')}." if found.reason else ""
-    place = found.decided_by
-    return " ".join(filter(None, (_seeds(found), reason, f"({place})" if place else "")))
+def _why(claim: PublishedClaim, entry: LedgerEntry) -> str:
+    reason = f"Why: {entry.reason.rstrip('.')}." if entry.reason else ""
+    place = entry.decided_by
+    return " ".join(filter(None, (_seeds(entry), reason, f"({place})" if place else "")))
 
 
-def _seeds(found: LedgerEntry) -> str:
+def _seeds(entry: LedgerEntry) -> str:
     """Return how many seeds decide, or do not, and about what; empty where no runs do."""
-    if not found.seeds:
+    if not entry.seeds:
         return ""
-    decided = f"{found.seeds} seeds do not decide" if found.verdict == "open" else f"Decided with {found.seeds} seeds"
-    return f"{decided}, about the {found.about}."
+    decided = f"{entry.seeds} seeds do not decide" if entry.verdict == "open" else f"Decided with {entry.seeds} seeds"
+    return f"{decided}, about the {entry.about}."
 
 
 def counted(words: Sequence[str], order: Sequence[str]) -> str:

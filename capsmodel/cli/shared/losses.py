@@ -17,33 +17,33 @@ _COUNTED = re.compile(r"([0-9]{1,15})/([0-9]{1,15})")
 
 
 @dataclass(frozen=True)
-class Runs:
+class LossRuns:
     """Mean run of losses: packets of a path, or a time in s."""
 
     packets: float | None = None
     time_s: float | None = None
 
 
-def _runs(_: Any, tokens: Any) -> Runs:
+def _runs(_: Any, tokens: Any) -> LossRuns:
     text = tokens[0].value
     try:
-        return Runs(packets=parse_number(text))
+        return LossRuns(packets=parse_number(text))
     except ParameterError:
         try:
-            return Runs(time_s=parse_time_s(text))
+            return LossRuns(time_s=parse_time_s(text))
         except ParameterError:
             rule = "write packets of a path, as in 5, or a time, as in 120us"
             raise ParameterError(f"--burst {text}: {rule}") from None
 
 
 def _counted(_: Any, tokens: Any) -> tuple[int, int]:
-    found = _COUNTED.fullmatch(tokens[0].value)
-    if not found:
+    match = _COUNTED.fullmatch(tokens[0].value)
+    if not match:
         raise ParameterError(f"--lost {tokens[0].value}: write lost/sent, as in --lost 12/1000")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
-Burst = Annotated[Runs | None, Parameter(converter=_runs, n_tokens=1, metavar="N|TIME", accepts_keys=False)]
+Burst = Annotated[LossRuns | None, Parameter(converter=_runs, n_tokens=1, metavar="N|TIME", accepts_keys=False)]
 Lost = Annotated[
     tuple[int, int] | None,
     Parameter(converter=_counted, n_tokens=1, metavar="LOST/SENT", negative=(), show_default=False),

@@ -80,10 +80,10 @@ def _flows(text: str) -> int | str:
 
 def parse_shard(text: str) -> tuple[int, int]:
     """Return the share I of N that ``I/N`` names."""
-    found = _SHARD.fullmatch(text)
-    if not found:
+    match = _SHARD.fullmatch(text)
+    if not match:
         raise ParameterError(f"--shard {shortened(text)}: write I/N, as in --shard 1/4 for the first of four")
-    part, parts = int(found[1]), int(found[2])
+    part, parts = int(match[1]), int(match[2])
     if parts == 0:
         raise ParameterError(f"--shard {text}: there is no share of none, write I/N with N of at least 1, as in 1/4")
     if not 1 <= part <= parts:
@@ -229,9 +229,9 @@ def probed(names: Iterable[str], fields: Iterable[str], period_s: float) -> dict
     """Return the table ``probes`` of a scenario for names such as leaf0-spine1 and flow3, and names of fields."""
     ports, flows = [], []
     for name in names:
-        found = _FLOW.fullmatch(name)
-        if found:
-            flows.append(int(found[1]))
+        match = _FLOW.fullmatch(name)
+        if match:
+            flows.append(int(match[1]))
         else:
             ports.append(">".join(ends_of(name, f"--probe {name}")))
     return {"period_s": period_s, "fields": list(fields), "ports": ports, "flows": flows}

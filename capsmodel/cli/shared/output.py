@@ -73,8 +73,8 @@ class _LiteralConsole(Console):
 def console() -> Console:
     """Return a console as wide as the terminal; where standard output is none, lines of text are not wrapped."""
     piped = not sys.stdout.isatty()
-    asked = os.environ.get("COLUMNS", "")
-    width = (int(asked) if asked.isdigit() and int(asked) else _PIPE_COLUMNS) if piped else None
+    columns = os.environ.get("COLUMNS", "")
+    width = (int(columns) if columns.isdigit() and int(columns) else _PIPE_COLUMNS) if piped else None
     return _LiteralConsole(width=width, highlight=False, markup=False, emoji=False, soft_wrap=piped)
 
 

@@ -17,7 +17,7 @@ def _templates() -> "Environment":
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ModuleNotFoundError:
         raise ParameterError("pages need Jinja2: pip install jinja2") from None
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("capsmodel.cli"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -25,8 +25,8 @@ def _templates() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters["base64"] = lambda data: base64.b64encode(data).decode("ascii")
-    return found
+    environment.filters["base64"] = lambda data: base64.b64encode(data).decode("ascii")
+    return environment
 
 
 def template(name: str) -> Callable[..., str]:

@@ -181,20 +181,20 @@ _AS_FILED = Column("before", "as filed")
 _BEGINS = Column("begins", "begins")
 
 
-def print_verdicts(found: "Studied", output: Output, before: Mapping[str, str] = MappingProxyType({})) -> None:
+def print_verdicts(studied: "Studied", output: Output, before: Mapping[str, str] = MappingProxyType({})) -> None:
     """Print the word on each claim with our value at each point, and the word as filed where one is known."""
-    rows, columns = records(found.verdicts()), list(_VERDICTS)
+    rows, columns = records(studied.verdicts()), list(_VERDICTS)
     if any(row["begins"] for row in rows):
         columns.insert(2, _BEGINS)
     if before:
         rows = [row | {"before": before.get(row["id"], "-")} for row in rows]
         columns.insert(1, _AS_FILED)
-    print_table(rows, columns=columns, title=found.study.name, output=output)
+    print_table(rows, columns=columns, title=studied.study.name, output=output)
     if not output.is_text:
         return
-    words = [found.verdict(name).word for name, claim in found.study.claims.items() if claim.is_simulated]
+    words = [studied.verdict(name).word for name, claim in studied.study.claims.items() if claim.is_simulated]
     counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    explain("", f"{len(words)} claims: {counts}. {totals_line(found.runs) if len(found.runs) else 'No run.'}")
+    explain("", f"{len(words)} claims: {counts}. {totals_line(studied.runs) if len(studied.runs) else 'No run.'}")
 
 
 def totals_line(runs: "pd.DataFrame") -> str:

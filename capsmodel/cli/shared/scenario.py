@@ -223,19 +223,19 @@ def _existing(path: Path) -> Path:
 
 def profile_lines(ran: Iterable[Filled]) -> list[str]:
     """Return in a line what the profile of some runs has set; nothing if they have none."""
-    found: dict[str, dict[str, None]] = {}
+    values_of: dict[str, dict[str, None]] = {}
     for one in ran:
         if one.sizes is None:
             continue
         fabric, sizes = one.scenario.fabric, one.sizes
         links = {f"fabric.{key}": getattr(fabric, key) for key in ("rate_bps", "delay_s") if hasattr(fabric, key)}
         begin = f"{sizes.packet_bytes} bytes, base RTT {sizes.rtt_s * 1e6:.4g} us, BDP {sizes.bdp_packets} packets"
-        found.setdefault("packets of", {})[begin] = None
+        values_of.setdefault("packets of", {})[begin] = None
         for name, value in {**links, **one.values}.items():
-            found.setdefault(name, {})[quantity(name, value)] = None
-    said = {name: " or ".join(values) for name, values in found.items()}
-    rest = ", ".join(f"{name} = {text}" for name, text in said.items() if name != "packets of")
-    return [f"profile: packets of {said['packets of']}; {rest}"] if said else []
+            values_of.setdefault(name, {})[quantity(name, value)] = None
+    texts = {name: " or ".join(values) for name, values in values_of.items()}
+    rest = ", ".join(f"{name} = {text}" for name, text in texts.items() if name != "packets of")
+    return [f"profile: packets of {texts['packets of']}; {rest}"] if texts else []
 
 
 def with_scheme(scenario: Scenario, scheme: str | None) -> Scenario:

@@ -34,15 +34,15 @@ def _task(load: float, detect_ratio: float) -> Task:
 
 def _row(measured: Mapping[Any, Any], detect_ratio: float) -> dict[str, Any]:
     load, packets = float(measured["load"]), int(measured["packets"])
-    found = mean_in_row(measured, "wait_s")
+    mean = mean_in_row(measured, "wait_s")
     model = _model_us(load)
-    interval = student_interval(found.mean, found.standard_error, found.degrees_of_freedom, 0.95, packets)
-    verdict = agreement(model / 1e6, found, detect=detect_ratio * model / 1e6)
+    interval = student_interval(mean.mean, mean.standard_error, mean.degrees_of_freedom, 0.95, packets)
+    verdict = agreement(model / 1e6, mean, detect=detect_ratio * model / 1e6)
     return {
         "load": load,
         "packets": packets,
         "model_us": model,
-        "simulated_us": found.mean * 1e6,
+        "simulated_us": mean.mean * 1e6,
         "simulated_half_width_us": interval.half_width * 1e6,
         "p_value": verdict.p_value,
         "verdict": verdict.verdict,

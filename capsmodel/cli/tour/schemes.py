@@ -41,13 +41,13 @@ def _setting(quick: bool) -> tuple[Scenario, int, str]:
 
 def _rows(compared: Studied) -> list[dict[str, Any]]:
     records = compared.table(tuple(figure for *_, figure in _SHOWN)).to_dict("records")
-    found = {(record["scheme"], record["metric"]): record for record in records}
+    record_of = {(record["scheme"], record["metric"]): record for record in records}
     rows = []
     for scheme in compared.schemes:
         row: dict[str, Any] = {"scheme": scheme}
         for key, _, factor, figure in _SHOWN:
-            row[key] = found[scheme, figure]["mean"] * factor
-            row[f"{key}_half_width"] = found[scheme, figure]["half_width"] * factor
+            row[key] = record_of[scheme, figure]["mean"] * factor
+            row[f"{key}_half_width"] = record_of[scheme, figure]["half_width"] * factor
         rows.append(row)
     return rows
 

@@ -46,22 +46,22 @@ def choose_unit(
         from capsmodel.plotting import check_figure_path  # matplotlib takes a second to load
 
         check_figure_path(plot)
-    asked = question(max_k, one=one, options=losses, wish=wish)
+    request = question(max_k, one=one, options=losses, wish=wish)
     if simulate:
-        _print_simulated(asked, plot, output)
+        _print_simulated(request, plot, output)
     elif wish.code == "ldpc":
         require(plot is None, "--plot draws the units of all sizes: leave out --code ldpc")
         from capsmodel.cli.units.measured_code import print_measured  # the codec loads Numba
 
-        print_measured(asked, output)
+        print_measured(request, output)
     else:
-        print_choice(asked, plot=plot, output=output)
+        print_choice(request, plot=plot, output=output)
 
 
-def _print_simulated(asked: Question, plot: Path | None, output: Output) -> None:
+def _print_simulated(request: Question, plot: Path | None, output: Output) -> None:
     """Send the units that answer a question, with fewer repair packets too."""
     require(plot is None, "--plot draws the units of all sizes: leave out --simulate")
-    k, r = chosen_unit(asked)
+    k, r = chosen_unit(request)
     from capsmodel.cli.units.sent_windows import print_sent_units  # the simulator takes a second to load
 
-    print_sent_units(k, r, losses=asked.losses, output=output)
+    print_sent_units(k, r, losses=request.losses, output=output)

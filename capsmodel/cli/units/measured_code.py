@@ -47,39 +47,39 @@ class Measured:
     packets_needed: float
 
 
-def print_measured(asked: Question, output: Output) -> None:
+def print_measured(request: Question, output: Output) -> None:
     """Print the least r with which a unit of the code keeps the promise."""
-    k, name = asked.wish.k, asked.wish.code
+    k, name = request.wish.k, request.wish.code
     if k is None:
         raise ParameterError(f"--code {name} is measured for one size of unit: give --k")
-    lowest = f"--failure-prob = {asked.failure_prob:g}, but --code {name} is measured with {TRIES} tries"
-    require(asked.failure_prob >= LEAST_FAILURE_PROB, f"{lowest}: ask for {LEAST_FAILURE_PROB:g} or more")
-    least = repair_packets_for(k, losses=asked.losses, failure_prob=asked.failure_prob)
-    r, found = _least_repair(asked, k, least)
-    row = {"k": k, "r": r, "repair_share": r / (k + r), "failure_prob": found.failure_prob}
-    row |= {"failure_prob_high": found.high, "r_mds": least, "packets_needed": found.packets_needed}
-    print_table([row], columns=_COLUMNS, title=asked.title(f"Units of the code {name}"), output=output)
+    lowest = f"--failure-prob = {request.failure_prob:g}, but --code {name} is measured with {TRIES} tries"
+    require(request.failure_prob >= LEAST_FAILURE_PROB, f"{lowest}: ask for {LEAST_FAILURE_PROB:g} or more")
+    least = repair_packets_for(k, losses=request.losses, failure_prob=request.failure_prob)
+    r, measured = _least_repair(request, k, least)
+    row = {"k": k, "r": r, "repair_share": r / (k + r), "failure_prob": measured.failure_prob}
+    row |= {"failure_prob_high": measured.high, "r_mds": least, "packets_needed": measured.packets_needed}
+    print_table([row], columns=_COLUMNS, title=request.title(f"Units of the code {name}"), output=output)
     if output.is_text:
         explain(
             f"Of {TRIES} sets of packets in random order the decoder of this code, with its first seed, needed "
-            f"{number(found.packets_needed)} packets in the mean to give {k} back. The upper limit is that of 95% "
+            f"{number(measured.packets_needed)} packets in the mean to give {k} back. The upper limit is that of 95% "
             "intervals of these shares; r is the least with which it is below what was asked. Nothing is extrapolated."
         )
 
 
-def _least_repair(asked: Question, k: int, least: int) -> tuple[int, Measured]:
+def _least_repair(request: Question, k: int, least: int) -> tuple[int, Measured]:
     """Return the least r from `least` on that keeps the promise by its upper limit, and what was measured with it."""
 
     @cache
     def fails(r: int, tries: int) -> Measured:
-        return _measured(asked, k, r, tries)
+        return _measured(request, k, r, tries)
 
     def is_enough(r: int) -> bool:  # by few tries, to find the place
-        return fails(r, _FIRST_TRIES).failure_prob <= asked.failure_prob
+        return fails(r, _FIRST_TRIES).failure_prob <= request.failure_prob
 
     most = _MOST_REPAIR_OF_K * k
-    reached = f"--code {asked.wish.code} with up to {most} repair packets"
-    refusal = f"--failure-prob = {asked.failure_prob:g} is out of reach of {reached}: allow more failures"
+    reached = f"--code {request.wish.code} with up to {most} repair packets"
+    refusal = f"--failure-prob = {request.failure_prob:g} is out of reach of {reached}: allow more failures"
     high = next((r for r in _widening(least, most) if is_enough(r)), None)
     if high is None:
         raise ParameterError(refusal)
@@ -87,7 +87,7 @@ def _least_repair(asked: Question, k: int, least: int) -> tuple[int, Measured]:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
-    r = next((r for r in range(high, most + 1) if fails(r, TRIES).high <= asked.failure_prob), None)
+    r = next((r for r in range(high, most + 1) if fails(r, TRIES).high <= request.failure_prob), None)
     if r is None:
         raise ParameterError(refusal)
     return r, fails(r, TRIES)
@@ -100,15 +100,15 @@ def _widening(least: int, most: int) -> Iterator[int]:
         step = 2 * step + 1
 
 
-def _measured(asked: Question, k: int, r: int, tries: int) -> Measured:
+def _measured(request: Question, k: int, r: int, tries: int) -> Measured:
     """Decode sets of packets in random order, and count what that makes of the losses."""
-    code = CODES[asked.wish.code](k, r=r, packet_bytes=1)
+    code = CODES[request.wish.code](k, r=r, packet_bytes=1)
     rng = np.random.default_rng([k, r])
     parts = range(0, tries, _AT_A_TIME)
-    watched = track(parts, total=len(parts), label=f"{asked.wish.code} {k} + {r}")
+    watched = track(parts, total=len(parts), label=f"{request.wish.code} {k} + {r}")
     needed = np.concatenate([packets_needed(code, receptions=_AT_A_TIME, rng=rng) for _ in watched])
     undecoded = [int(np.sum(needed > k + extra)) for extra in range(r + 1)]
-    common: dict[str, Any] = {"r": r, "losses": asked.losses}
+    common: dict[str, Any] = {"r": r, "losses": request.losses}
     limits: FloatArray = np.array([wilson_interval(count, trials=tries).high for count in undecoded])
     return Measured(
         failure_prob=measured_failure_prob(k, **common, undecoded_prob=np.array(undecoded) / tries),

@@ -84,9 +84,9 @@ def print_sent_units(k: int, r: int, *, losses: PathLosses, output: Output) -> N
     Units that fail once in a million are not seen to fail; those with fewer repair packets are, by the same losses.
     """
     exact = {less: float(unit_failure_prob(k, r=less, losses=losses)) for less in range(r + 1)}
-    told = [less for less, prob in exact.items() if prob * _units(k + less, losses) >= _LEAST_FAILURES]
-    require(bool(told), f"--simulate sends {UNITS} units, of which too few fail even without repair packets")
-    chosen = sorted({told[round(place)] for place in np.linspace(0, len(told) - 1, _MOST_ROWS)})
+    shown = [less for less, prob in exact.items() if prob * _units(k + less, losses) >= _LEAST_FAILURES]
+    require(bool(shown), f"--simulate sends {UNITS} units, of which too few fail even without repair packets")
+    chosen = sorted({shown[round(place)] for place in np.linspace(0, len(shown) - 1, _MOST_ROWS)})
     each = track(chosen, total=len(chosen), label="simulating units")
     rows = [_unit_row(k, less, exact[less], losses=losses) for less in each]
     title = f"Units of {k} source packets over {losses.n_paths} paths, simulated; 95% intervals"
@@ -162,8 +162,8 @@ def _row(prob: float, k: int, *, window_packets: int, setting: UnitSetting) -> d
     row |= {"n_paths": n_paths, "blocked_paths": blocked, "k": k, "r": r}
     row |= {"formula_s": float(curve.delay_s[k - 1]), "windows": WINDOWS}
     for name, read in _READINGS.items():
-        found = mean_interval(read(result))
-        row |= {f"{name}_s": found.value, f"{name}_half_width_s": found.half_width}
+        interval = mean_interval(read(result))
+        row |= {f"{name}_s": interval.value, f"{name}_half_width_s": interval.half_width}
     return row
 
 

@@ -126,11 +126,11 @@ class Question:
         send_s = (k + r) * self.packet_s
         return {"failure_interval_s": send_s / failure_prob if failure_prob else float("inf"), "send_s": send_s}
 
-    def title(self, asked: str) -> str:
+    def title(self, request: str) -> str:
         """Return what the table answers."""
         sent = f"{quantity('rate_bps', self.wish.rate)}, packets of {self.wish.packet_size}B"
         in_time = f", in {quantity('deadline_s', self.wish.deadline)}" if self.wish.deadline else ""
-        return f"{asked} that fail{in_time} with at most {self.failure_prob:g}: {self.words}; {sent}"
+        return f"{request} that fail{in_time} with at most {self.failure_prob:g}: {self.words}; {sent}"
 
 
 def question(max_k: int | None, *, one: OneLoss, options: LossOptions, wish: Wish) -> Question:
@@ -164,33 +164,33 @@ def _counted_loss(counted: tuple[int, int], one: OneLoss, options: LossOptions) 
     return lost / sent
 
 
-def print_choice(asked: Question, *, plot: Path | None, output: Output) -> None:
+def print_choice(request: Question, *, plot: Path | None, output: Output) -> None:
     """Print the answer."""
-    if asked.lost is not None:
-        _print_counted(asked, output)
-    elif asked.wish.retransmit is not None:
-        _print_sendings(asked, output)
-    elif asked.wish.k is not None:
-        _print_one(asked, output)
+    if request.lost is not None:
+        _print_counted(request, output)
+    elif request.wish.retransmit is not None:
+        _print_sendings(request, output)
+    elif request.wish.k is not None:
+        _print_one(request, output)
     else:
-        _print_corners(asked, plot, output)
+        _print_corners(request, plot, output)
         return
     require(plot is None, "--plot draws the units of all sizes: leave out --k, --retransmit and --lost")
 
 
-def chosen_unit(asked: Question) -> tuple[int, int]:
+def chosen_unit(request: Question) -> tuple[int, int]:
     """Return k and r of the unit that answers a question and can be simulated: each packet is sent once."""
-    wish = asked.wish
+    wish = request.wish
     others = {
         "--code": wish.code != "rs",
         "--retransmit": wish.retransmit is not None,
-        "--lost": asked.lost is not None,
+        "--lost": request.lost is not None,
     }
     for option, given in others.items():
         require(not given, f"{option} is not simulated: leave it out with --simulate")
     if wish.k is not None:
-        return wish.k, int(repair_packets_for(wish.k, losses=asked.losses, failure_prob=asked.failure_prob))
-    corners = unit_corners(asked.losses, failure_prob=asked.failure_prob, max_k=asked.max_k)
+        return wish.k, int(repair_packets_for(wish.k, losses=request.losses, failure_prob=request.failure_prob))
+    corners = unit_corners(request.losses, failure_prob=request.failure_prob, max_k=request.max_k)
     return int(corners.k[corners.best]), int(corners.r[corners.best])
 
 
@@ -208,8 +208,8 @@ _CORNERS = (
 )
 
 
-def _print_corners(asked: Question, plot: Path | None, output: Output) -> None:
-    corners = unit_corners(asked.losses, failure_prob=asked.failure_prob, max_k=asked.max_k, code=asked.code)
+def _print_corners(request: Question, plot: Path | None, output: Output) -> None:
+    corners = unit_corners(request.losses, failure_prob=request.failure_prob, max_k=request.max_k, code=request.code)
     columns = zip(
         *(values.tolist() for values in (corners.r, corners.k, corners.share)),
         *(values.tolist() for values in (corners.failure_prob, corners.worst_failure_prob)),
@@ -217,17 +217,17 @@ def _print_corners(asked: Question, plot: Path | None, output: Output) -> None:
     )
     rows = [
         {"r": r, "k": k, "repair_share": share, "failure_prob": mean, "worst_failure_prob": worst}
-        | asked.costs(k, r, mean)
+        | request.costs(k, r, mean)
         for r, k, share, mean, worst in columns
     ]
-    print_table(rows, columns=_CORNERS, title=asked.title("Largest units"), output=output)
+    print_table(rows, columns=_CORNERS, title=request.title("Largest units"), output=output)
     best = rows[corners.best]
     if output.is_text:
-        _explain(asked, best["k"], best["r"], best["failure_prob"], best["worst_failure_prob"], corners=corners)
+        _explain(request, best["k"], best["r"], best["failure_prob"], best["worst_failure_prob"], corners=corners)
     if plot is not None:
         from capsmodel.plotting import plot_corners, save_figure
 
-        save_figure(plot_corners(corners, title=asked.title("Units")), plot)
+        save_figure(plot_corners(corners, title=request.title("Units")), plot)
         if output.is_text:
             say(f"wrote {plot}")
 
@@ -244,25 +244,25 @@ _ONE = (
 )
 
 
-def _print_one(asked: Question, output: Output) -> None:
-    k = asked.wish.k or 1
-    sizes = repair_of_sizes(asked.losses, failure_prob=asked.failure_prob, max_k=k, least_k=k, code=asked.code)
+def _print_one(request: Question, output: Output) -> None:
+    k = request.wish.k or 1
+    sizes = repair_of_sizes(request.losses, failure_prob=request.failure_prob, max_k=k, least_k=k, code=request.code)
     r = int(sizes.r[0])
     mean, worst = (float(fails[0]) for fails in sizes.fails(np.array([k])))
-    plain = asked.losses.packets_are_independent and asked.wish.code == "rs"
-    loss = asked.losses.mean_loss
+    plain = request.losses.packets_are_independent and request.wish.code == "rs"
+    loss = request.losses.mean_loss
     row = {
         "k": k,
         "r": r,
         "repair_share": r / (k + r),
         "failure_prob": mean,
         "worst_failure_prob": worst,
-        "residual_loss_prob": residual_loss_prob(k, r=r, losses=asked.losses) if plain else float("nan"),
+        "residual_loss_prob": residual_loss_prob(k, r=r, losses=request.losses) if plain else float("nan"),
         "elasticity": failure_elasticity(k, r=r, blocking_prob=loss) if plain and 0 < loss < 1 else float("nan"),
-    } | asked.costs(k, r, mean)
-    print_table([row], columns=_ONE, title=asked.title("Units"), output=output)
+    } | request.costs(k, r, mean)
+    print_table([row], columns=_ONE, title=request.title("Units"), output=output)
     if output.is_text:
-        _explain(asked, k, r, mean, worst)
+        _explain(request, k, r, mean, worst)
 
 
 _SENDINGS = (
@@ -274,18 +274,18 @@ _SENDINGS = (
 )
 
 
-def _print_sendings(asked: Question, output: Output) -> None:
+def _print_sendings(request: Question, output: Output) -> None:
     """Print what each sending leaves to the code."""
-    k, wish = asked.wish.k or asked.max_k, asked.wish
-    least_s = max((getattr(path.delay, "least_s", 0.0) for path in asked.losses.paths), default=0.0)
+    k, wish = request.wish.k or request.max_k, request.wish
+    least_s = max((getattr(path.delay, "least_s", 0.0) for path in request.losses.paths), default=0.0)
     rows: list[dict[str, Any]] = []
     for sendings in range(1, _MOST_SENDINGS + 1):
-        r = repair_packets_hybrid(k, losses=asked.losses, failure_prob=asked.failure_prob, sendings=sendings)
-        common: dict[str, Any] = {"r": r, "losses": asked.losses, "sendings": sendings}
+        r = repair_packets_hybrid(k, losses=request.losses, failure_prob=request.failure_prob, sendings=sendings)
+        common: dict[str, Any] = {"r": r, "losses": request.losses, "sendings": sendings}
         fit = sendings_within(
             wish.deadline or 1.0,
             packets=k + r,
-            packet_s=asked.packet_s,
+            packet_s=request.packet_s,
             delay_s=least_s,
             retransmit_s=wish.retransmit or 1.0,
         )
@@ -295,12 +295,12 @@ def _print_sendings(asked: Question, output: Output) -> None:
         if r == 0:
             break
     shown = [row | {"fits": "in time" if row["fits"] else "too late"} for row in rows] if output.is_text else rows
-    print_table(shown, columns=_SENDINGS, title=asked.title(f"Units of {k} source packets"), output=output)
+    print_table(shown, columns=_SENDINGS, title=request.title(f"Units of {k} source packets"), output=output)
     if output.is_text:
-        _explain_sendings(rows, asked)
+        _explain_sendings(rows, request)
 
 
-def _explain_sendings(rows: Sequence[dict[str, Any]], asked: Question) -> None:
+def _explain_sendings(rows: Sequence[dict[str, Any]], request: Question) -> None:
     fitting = [row for row in rows if row["fits"]]
     if not fitting:
         explain("Not even one sending fits the deadline: give more time, or a smaller --k.")
@@ -317,7 +317,7 @@ def _explain_sendings(rows: Sequence[dict[str, Any]], asked: Question) -> None:
         explain(f"{count}; the code then needs r = {last['r']}, and {rows[0]['r']} alone.")
     alone = rows[0]
     if alone["r"]:
-        longer_s = break_even_round_trip_s(alone["k"], r=alone["r"], losses=asked.losses, packet_s=asked.packet_s)
+        longer_s = break_even_round_trip_s(alone["k"], r=alone["r"], losses=request.losses, packet_s=request.packet_s)
         explain(
             f"In the mean, {alone['r']} repair packets complete a unit sooner than sending again where a round trip "
             f"takes longer than {longer_s * 1e6:.3g} us."
@@ -337,18 +337,18 @@ _COUNTED_COLUMNS = (
 )
 
 
-def _print_counted(asked: Question, output: Output) -> None:
+def _print_counted(request: Question, output: Output) -> None:
     """Print what a count of lost packets says."""
-    lost, sent = asked.lost or (0, 1)
-    k = asked.wish.k or asked.max_k
+    lost, sent = request.lost or (0, 1)
+    k = request.wish.k or request.max_k
     row = {
         "k": k,
         "lost": lost,
         "sent": sent,
-        "r": predictive_repair_packets(k, lost=lost, sent=sent, failure_prob=asked.failure_prob),
-        "r_if_known": repair_packets_for(k, losses=asked.losses, failure_prob=asked.failure_prob),
+        "r": predictive_repair_packets(k, lost=lost, sent=sent, failure_prob=request.failure_prob),
+        "r_if_known": repair_packets_for(k, losses=request.losses, failure_prob=request.failure_prob),
     }
-    print_table([row], columns=_COUNTED_COLUMNS, title=asked.title("Units"), output=output)
+    print_table([row], columns=_COUNTED_COLUMNS, title=request.title("Units"), output=output)
     if output.is_text:
         explain(
             f"{lost} of {sent} packets lost leave the loss uncertain; r counts that (the predictive distribution, with "
@@ -356,17 +356,19 @@ def _print_counted(asked: Question, output: Output) -> None:
         )
 
 
-def _explain(asked: Question, k: int, r: int, mean: float, worst: float, *, corners: UnitCorners | None = None) -> None:
+def _explain(
+    request: Question, k: int, r: int, mean: float, worst: float, *, corners: UnitCorners | None = None
+) -> None:
     """Print what a unit costs, how often it fails, and what the answer assumes."""
-    costs = asked.costs(k, r, mean)
+    costs = request.costs(k, r, mean)
     interval = _time_words(costs["failure_interval_s"])
     cheapest = "The least share of repair packets is that of " if corners is not None and len(corners.k) > 1 else ""
     explain(
         f"{cheapest}k = {k}, r = {r}: {r / (k + r):.2%} of the packets sent are repair packets, also when nothing is "
         f"lost. Sent without a pause, one unit in {interval} fails."
     )
-    notes = [*_first_path(asked, k, r, worst), *_independence(asked, k, r), *_wrong_loss(asked, k, r, mean)]
-    explain(*notes, *_delays(asked, k, r))
+    notes = [*_first_path(request, k, r, worst), *_independence(request, k, r), *_wrong_loss(request, k, r, mean)]
+    explain(*notes, *_delays(request, k, r))
 
 
 def _time_words(time_s: float) -> str:
@@ -377,21 +379,21 @@ def _time_words(time_s: float) -> str:
     return "an endless time" if time_s == float("inf") else f"{time_s:.3g} s"
 
 
-def _least(losses: PathLosses, asked: Question, k: int) -> str:
+def _least(losses: PathLosses, request: Question, k: int) -> str:
     """Return the repair packets that other losses would need, in words."""
     try:
-        return f"r = {repair_packets_for(k, losses=losses, failure_prob=asked.failure_prob)}"
+        return f"r = {repair_packets_for(k, losses=losses, failure_prob=request.failure_prob)}"
     except ParameterError:
         return "more than any number of repair packets"
 
 
-def _first_path(asked: Question, k: int, r: int, worst: float) -> list[str]:
-    losses = asked.losses
+def _first_path(request: Question, k: int, r: int, worst: float) -> list[str]:
+    losses = request.losses
     if losses.spread != "in-turn" or losses.first_path != "any" or losses.n_paths == 1:
         return []
     notes = []
-    if worst > asked.failure_prob:
-        needed = _least(replace(losses, first_path="worst"), asked, k)
+    if worst > request.failure_prob:
+        needed = _least(replace(losses, first_path="worst"), request, k)
         notes.append(
             f"The mean hides the worst first path, from which {number(worst)} of the units fail: from there k = {k} "
             f"needs {needed}."
@@ -401,40 +403,40 @@ def _first_path(asked: Question, k: int, r: int, worst: float) -> list[str]:
     return notes
 
 
-def _independence(asked: Question, k: int, r: int) -> list[str]:
-    losses = asked.losses
-    if losses.has_runs or losses.down_paths or not 0 < losses.mean_loss < 0.5 or asked.wish.deadline:
+def _independence(request: Question, k: int, r: int) -> list[str]:
+    losses = request.losses
+    if losses.has_runs or losses.down_paths or not 0 < losses.mean_loss < 0.5 or request.wish.deadline:
         return []
     try:
         runs = replace(losses, burst_packets=max(_SUPPOSED_RUN, *(1 / (1 - path.loss) for path in losses.paths)))
     except (ParameterError, ZeroDivisionError):
         return []
-    needed = _least(runs, asked, k)
+    needed = _least(runs, request, k)
     return [
         f"Independent losses are assumed: in runs of {_SUPPOSED_RUN:g} packets of a path k = {k} would need {needed} "
         f"instead of {r}. Measure the runs, and give --burst."
     ]
 
 
-def _wrong_loss(asked: Question, k: int, r: int, mean: float) -> list[str]:
-    losses = asked.losses
+def _wrong_loss(request: Question, k: int, r: int, mean: float) -> list[str]:
+    losses = request.losses
     more = [min(1.0, _SUPPOSED_ERROR * path.loss) for path in losses.paths]
     if losses.has_runs or losses.down_paths or losses.mean_loss == 0 or max(more) >= 1 or mean == 0:
         return []
-    fails = float(unit_failure_prob(k, r=r, losses=replace(losses, blocking_prob=more), code=asked.code))
+    fails = float(unit_failure_prob(k, r=r, losses=replace(losses, blocking_prob=more), code=request.code))
     return [
         f"Were each loss {_SUPPOSED_ERROR:g} times as high, {number(fails)} of the units would fail, "
         f"{fails / mean:.3g} times as many."
     ]
 
 
-def _delays(asked: Question, k: int, r: int) -> list[str]:
-    losses = asked.losses
+def _delays(request: Question, k: int, r: int) -> list[str]:
+    losses = request.losses
     if losses.deadline_s is None or not any(path.delay for path in losses.paths):
         return []
     if losses.delay_per == "packet":
         return ["Each packet is taken to have a delay of its own, as random paths need; a shared delay needs more."]
-    other = _least(replace(losses, delay_per="packet"), asked, k)
+    other = _least(replace(losses, delay_per="packet"), request, k)
     return [
         f"All packets of a unit on a path are taken to have one delay; were each packet's drawn anew, {other} would do "
         f"for k = {k}, instead of {r}. A queue is between the two, near the first."

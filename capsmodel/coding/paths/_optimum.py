@@ -35,8 +35,8 @@ def _best(value: FloatArray, r: IntArray, near: float) -> tuple[int, int, int, i
 
 def log_decoded(failure: FloatArray) -> FloatArray:
     """Return log(1 - failure), -inf for units that never decode."""
-    found = np.full(np.shape(failure), -np.inf)
-    return np.asarray(np.log1p(-np.asarray(failure), out=found, where=np.asarray(failure) < 1))
+    logs = np.full(np.shape(failure), -np.inf)
+    return np.asarray(np.log1p(-np.asarray(failure), out=logs, where=np.asarray(failure) < 1))
 
 
 def least_delay(parameters: UnitParameters, losses: PathLosses, *, near: float) -> BestUnit:

@@ -288,9 +288,9 @@ def least_interleave(k: float, *, r: float, losses: PathLosses, failure_prob: fl
         return 1
     most = 2**20
     left = fails(most)
-    found = f"with independent losses the unit still fails with {left:.3g}"
+    message = f"with independent losses the unit still fails with {left:.3g}"
     require(
-        left <= limit, f"failure_prob = {failure_prob:g} is out of reach of interleaving: {found}; add repair packets"
+        left <= limit, f"failure_prob = {failure_prob:g} is out of reach of interleaving: {message}; add repair packets"
     )
     low, high = 1, 2
     while fails(high) > limit:

@@ -32,7 +32,7 @@ from capsmodel.checks import whole as whole_number
 from capsmodel.coding.paths.delays import PathDelay
 from capsmodel.coding.paths.losses import MOST_PATHS, PathLosses
 from capsmodel.queueing.service import Exponential
-from capsmodel.text_tables import Table, number, quantity, read_table, text, whole
+from capsmodel.text_tables import TextTable, number, quantity, read_table, text, whole
 
 
 def _run(name: str, value: float) -> None:
@@ -90,7 +90,7 @@ def read_paths(path: Path | str, **setting: Any) -> PathLosses:
     )
 
 
-def _repeated(table: Table) -> dict[str, list[Any]]:
+def _repeated(table: TextTable) -> dict[str, list[Any]]:
     """Return the columns with each row as often as it counts."""
     counts = [count or 1 for count in table.columns["count"]]
     require(sum(counts) <= MOST_PATHS, f"{table.file} has {sum(counts)} paths, but at most {MOST_PATHS} are taken")
@@ -105,7 +105,7 @@ def _filled(cells: list[Any], usual: float) -> list[float] | None:
     return None if all(cell is None for cell in cells) else [usual if cell is None else cell for cell in cells]
 
 
-def _runs(table: Table, name: str, columns: dict[str, list[Any]]) -> list[float] | None:
+def _runs(table: TextTable, name: str, columns: dict[str, list[Any]]) -> list[float] | None:
     """Return the runs of losses of all paths, of which none or all must be known."""
     if all(cell is None for cell in columns[name]):
         return None

@@ -404,7 +404,7 @@ class PathLosses:
             return [(0, 1.0)]
         kinds = np.array([number[path] for path in self.paths], np.uint16)
         seen: dict[bytes, int] = {}
-        found: Counter[int] = Counter()
+        counts: Counter[int] = Counter()
         for start in range(len(self.turns)):
             order = self._paths_from(start, n)
             look = kinds[order].tobytes()
@@ -412,8 +412,8 @@ class PathLosses:
                 # Which path comes again matters besides its kind: in runs of losses and while it is down.
                 _, first, path = np.unique(order, return_index=True, return_inverse=True)
                 look += first[path].tobytes()
-            found[seen.setdefault(look, start)] += 1
-        return [(start, count / len(self.turns)) for start, count in found.items()]
+            counts[seen.setdefault(look, start)] += 1
+        return [(start, count / len(self.turns)) for start, count in counts.items()]
 
     def _paths_from(self, start: int, n: int) -> IntArray:
         """Return the paths of n packets in turn, the first at turn `start`."""

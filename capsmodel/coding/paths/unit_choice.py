@@ -315,14 +315,14 @@ def _never(losses: PathLosses) -> float:
 
 def _walk(table: FloatArray, limit: float, sizes: range) -> IntArray:
     """Return the least r of each k as far as the table goes; it never falls, so that each is looked at once."""
-    r, found = 0, []
+    r, corners = 0, []
     for k in sizes:
         while r < table.shape[1] and table[k + r, r] > limit:
             r += 1
         if r == table.shape[1]:
             break
-        found.append(r)
-    return np.array(found, np.int64)
+        corners.append(r)
+    return np.array(corners, np.int64)
 
 
 @dataclass(frozen=True)

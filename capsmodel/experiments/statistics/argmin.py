@@ -78,13 +78,13 @@ def argmin_interval(
     where, level = sample("places", places, minimum=2), checked_confidence(confidence)
     require(np.unique(where).size == where.size, "places repeat: give all observations of a place as one sample")
     require(len(samples) == where.size, f"{where.size} places, but {len(samples)} samples: give one for each place")
-    found = [sample(f"the sample at {place:g}", one, minimum=2) for place, one in zip(where, samples, strict=True)]
-    means = np.array([one.mean() for one in found])
-    beaten = _beaten(means, found, level)
+    checked = [sample(f"the sample at {place:g}", one, minimum=2) for place, one in zip(where, samples, strict=True)]
+    means = np.array([one.mean() for one in checked])
+    beaten = _beaten(means, checked, level)
     kept = np.sort(where[~beaten])
     return ArgminInterval(
         value=float(where[means.argmin()]), low=float(kept[0]), high=float(kept[-1]), confidence=level,
-        samples=sum(one.size for one in found), places=tuple(kept.tolist()),
+        samples=sum(one.size for one in checked), places=tuple(kept.tolist()),
     )  # fmt: skip
 
 

@@ -99,7 +99,7 @@ def fractional_factorial(factors: Mapping[str, Sequence[Any]]) -> list[Combinati
     # Independent columns first, then products of as many of them as possible: fewer effects are confused.
     columns = sorted(range(1, runs), key=lambda column: (column.bit_count() != 1, -column.bit_count(), column))
     turns = dict.fromkeys(factors, 0)
-    found: list[Combination] = []
+    combinations: list[Combination] = []
     for row in range(1, runs):  # row 0 changes nothing: it is the base
         combination: Combination = {}
         for name, column in zip(factors, columns, strict=False):
@@ -107,6 +107,6 @@ def fractional_factorial(factors: Mapping[str, Sequence[Any]]) -> list[Combinati
                 alternatives = factors[name][1:]
                 combination[name] = alternatives[turns[name] % len(alternatives)]
                 turns[name] += 1
-        if combination and combination not in found:
-            found.append(combination)
-    return found
+        if combination and combination not in combinations:
+            combinations.append(combination)
+    return combinations

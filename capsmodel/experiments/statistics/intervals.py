@@ -104,11 +104,11 @@ class MeanInterval(Interval):
 
 def sample(name: str, values: npt.ArrayLike, *, minimum: int) -> FloatArray:
     """Check a sample: one dimension, finite, at least `minimum` observations."""
-    found = as_floats(name, values)
-    require(found.ndim == 1, f"{name} has {found.ndim} dimensions, but a sample has one: pass one run, flattened")
-    require(found.size >= minimum, f"{name} holds {found.size} values, but it needs at least {minimum}")
-    require(np.isfinite(found), f"{name} holds an infinite value: remove it and report how many there were")
-    return found
+    checked = as_floats(name, values)
+    require(checked.ndim == 1, f"{name} has {checked.ndim} dimensions, but a sample has one: pass one run, flattened")
+    require(checked.size >= minimum, f"{name} holds {checked.size} values, but it needs at least {minimum}")
+    require(np.isfinite(checked), f"{name} holds an infinite value: remove it and report how many there were")
+    return checked
 
 
 def checked_confidence(value: float) -> float:
@@ -174,10 +174,10 @@ class RatioInterval(Interval):
         return ratio_of_logs(self.logs.at(confidence))
 
 
-def ratio_of_logs(found: MeanInterval) -> RatioInterval:
+def ratio_of_logs(logs: MeanInterval) -> RatioInterval:
     """Return a geometric mean of ratios from the mean of their logarithms."""
-    ends = {name: float(np.exp(getattr(found, name))) for name in ("value", "low", "high")}
-    return RatioInterval(**ends, confidence=found.confidence, samples=found.samples, logs=found)
+    ends = {name: float(np.exp(getattr(logs, name))) for name in ("value", "low", "high")}
+    return RatioInterval(**ends, confidence=logs.confidence, samples=logs.samples, logs=logs)
 
 
 @closed_form
@@ -212,9 +212,9 @@ def mean_interval(samples: npt.ArrayLike, *, confidence: float = 0.95) -> MeanIn
     >>> print(mean_interval([1.0, 2.0, 3.0]))
     2 [-0.484138, 4.48414] at 0.95, 3 samples
     """
-    found, level = sample("samples", samples, minimum=2), checked_confidence(confidence)
-    error = float(found.std(ddof=1)) / found.size**0.5
-    return student_interval(float(found.mean()), error, found.size - 1, level, found.size)
+    values, level = sample("samples", samples, minimum=2), checked_confidence(confidence)
+    error = float(values.std(ddof=1)) / values.size**0.5
+    return student_interval(float(values.mean()), error, values.size - 1, level, values.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,16 +274,16 @@ def batch_means(samples: npt.ArrayLike, *, batches: int = 32, confidence: float 
     (2, 1, 2.5, 0.5)
     """
     count = int(whole("batches", batches, minimum=2))
-    found, level = sample("samples", samples, minimum=2 * count), checked_confidence(confidence)
-    size = found.size // count
-    used = found[found.size - size * count :]
+    values, level = sample("samples", samples, minimum=2 * count), checked_confidence(confidence)
+    size = values.size // count
+    used = values[values.size - size * count :]
     means = used.reshape(count, size).mean(axis=1)
     error = float(means.std(ddof=1)) / count**0.5
     require(error > 0, "samples has equal batch means: a run that does not vary has no standard error")
     deviation = means - means.mean()
     interval = student_interval(float(used.mean()), error, count - 1, level, used.size)
     return BatchMeans(
-        **vars(interval), batch_samples=size, dropped_samples=found.size - used.size,
+        **vars(interval), batch_samples=size, dropped_samples=values.size - used.size,
         effective_samples=float(used.var(ddof=1)) / error**2,
         batch_correlation=float(deviation[1:] @ deviation[:-1] / (deviation @ deviation)),
     )  # fmt: skip
@@ -324,10 +324,10 @@ def skewness(samples: npt.ArrayLike) -> float:
     >>> round(skewness([1.0, 1.0, 1.0, 5.0]), 6), skewness([1.0, 2.0, 3.0])
     (2.0, 0.0)
     """
-    found = sample("samples", samples, minimum=3)
-    if np.ptp(found) == 0:
+    values = sample("samples", samples, minimum=3)
+    if np.ptp(values) == 0:
         return 0.0
-    deviations, n = found - found.mean(), found.size
+    deviations, n = values - values.mean(), values.size
     share = float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
     return float((n * (n - 1)) ** 0.5 / (n - 2) * share)
 
@@ -496,14 +496,14 @@ def quantile_interval(samples: npt.ArrayLike, *, q: float, confidence: float = 0
     >>> print(found, round(found.coverage, 4))
     50 [40, 61] at 0.95, 100 samples 0.9648
     """
-    found, level = np.sort(sample("samples", samples, minimum=1)), checked_confidence(confidence)
+    values, level = np.sort(sample("samples", samples, minimum=1)), checked_confidence(confidence)
     prob = float(probability("q", q))
     require(prob > 0, "q = 0, but it must lie in (0, 1)")
-    low, high, coverage = quantile_ranks(found.size, prob, level)
-    padded = np.concatenate([[-np.inf], found, [np.inf]])
+    low, high, coverage = quantile_ranks(values.size, prob, level)
+    padded = np.concatenate([[-np.inf], values, [np.inf]])
     return QuantileInterval(
-        value=float(percentile(found, q=prob)),
-        low=float(padded[low]), high=float(padded[high]), confidence=level, samples=found.size,
+        value=float(percentile(values, q=prob)),
+        low=float(padded[low]), high=float(padded[high]), confidence=level, samples=values.size,
         coverage=coverage, low_rank=low, high_rank=high,
     )  # fmt: skip
 

@@ -187,13 +187,13 @@ def repeated_median(samples: npt.ArrayLike, *, false_alarm: float, seeds: int = 
     >>> print(repeated_median([0.2, 1.0, 1.1, 1.3, 2.0, 2.4, 3.0, 60.0], false_alarm=0.01))
     1.65 [0.2, 60] at 0.992, 8 samples
     """
-    found = np.sort(sample("samples", samples, minimum=1))
-    confidence = 1 - level_at(look_number(seeds or found.size), false_alarm=false_alarm)
-    low, high, _ = quantile_ranks(found.size, 0.5, confidence)
-    half = found.size // 2
+    values = np.sort(sample("samples", samples, minimum=1))
+    confidence = 1 - level_at(look_number(seeds or values.size), false_alarm=false_alarm)
+    low, high, _ = quantile_ranks(values.size, 0.5, confidence)
+    half = values.size // 2
     return Interval(
-        value=float((found[half] + found[~half]) / 2), low=float(found[low - 1]) if low else -np.inf,
-        high=float(found[high - 1]) if low else np.inf, confidence=confidence, samples=found.size,
+        value=float((values[half] + values[~half]) / 2), low=float(values[low - 1]) if low else -np.inf,
+        high=float(values[high - 1]) if low else np.inf, confidence=confidence, samples=values.size,
     )  # fmt: skip
 
 

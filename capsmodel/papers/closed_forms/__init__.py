@@ -57,5 +57,5 @@ def closed_form_verdict(claim: PublishedClaim) -> LedgerEntry:
     if claim.not_testable:
         return LedgerEntry("", "", (), (), "not testable", claim.not_testable)
     function = formula_of(claim)
-    found: Numbers | Computed = function(claim) if signature(function).parameters else function()
-    return computed(claim, found)
+    result: Numbers | Computed = function(claim) if signature(function).parameters else function()
+    return computed(claim, result)

@@ -30,8 +30,8 @@ Step = tuple[str, str, int]
 @cache
 def _rows() -> MappingProxyType[Step, dict[str, str]]:
     with data_path("papers/coding_times.csv").open(encoding="utf-8", newline="") as file:
-        found = {(row["code"], row["step"], int(row["packets"])): row for row in csv.DictReader(file)}
-    return MappingProxyType(found)
+        rows = {(row["code"], row["step"], int(row["packets"])): row for row in csv.DictReader(file)}
+    return MappingProxyType(rows)
 
 
 def step_s(code: str, step: str, packets: int) -> float:

@@ -81,7 +81,7 @@ def figure_names() -> list[str]:
     >>> figure_names()[:2]
     ['caps-fig6a', 'caps-fig6b']
     """
-    names = (found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
+    names = (module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
     return [name.replace("_", "-") for name in sorted(names, key=_in_order)]
 
 
@@ -108,5 +108,5 @@ def published_figure(name: str) -> PublishedFigure:
     known = figure_names()
     if name not in known:
         raise ParameterError(f"no figure {name!r}: choose from {', '.join(known)}")
-    found: PublishedFigure = import_module(f"{__name__}.{name.replace('-', '_')}").FIGURE
-    return found
+    figure: PublishedFigure = import_module(f"{__name__}.{name.replace('-', '_')}").FIGURE
+    return figure

@@ -52,10 +52,10 @@ def draw_beside_printed(title: str, rows: Sequence[DrawnClaim]) -> "Figure":
     height_in = _AROUND_IN + _PANEL_IN * len(panels) + _ROW_IN * len(rows)
     figure = new_figure(width_in=_WIDTH_IN, height_in=height_in)
     ratios = [_PANEL_IN + _ROW_IN * len(one) for one in panels.values()]
-    for axes, (scale, found) in zip(
+    for axes, (scale, shown) in zip(
         figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[:, 0], panels.items(), strict=True
     ):
-        _draw_panel(axes, scale, found)
+        _draw_panel(axes, scale, shown)
     figure.suptitle(fill(title, _TITLE_CHARACTERS), fontsize=10)
     _explain(figure, dict.fromkeys(row.word for row in rows if row.found.ours))
     return figure
@@ -79,10 +79,10 @@ def _draw_panel(axes: "Axes", scale: str, rows: Sequence[DrawnClaim]) -> None:
         _draw_ours(axes, place, row)
 
 
-def _set_limits(axes: "Axes", found: Sequence[BesidePrinted]) -> None:
+def _set_limits(axes: "Axes", rows: Sequence[BesidePrinted]) -> None:
     """Make room for all numbers; where they span orders of magnitude and none is 0 or less, logarithmically."""
-    values = _finite(value for one in found for value in (one.low, one.high, *one.ours))
-    ends = _finite(value for one in found for value in one.interval)
+    values = _finite(value for one in rows for value in (one.low, one.high, *one.ours))
+    ends = _finite(value for one in rows for value in one.interval)
     if values.size and values.min() > 0 and values.max() / values.min() >= _LOGARITHMIC_FROM:
         numbers = np.concatenate([values, ends[ends > 0]])
         room = (numbers.max() / numbers.min()) ** _MARGIN
@@ -109,12 +109,12 @@ def _finite(values: Iterable[float]) -> FloatArray:
     return np.array([value for value in values if np.isfinite(value)])
 
 
-def _draw_printed(axes: "Axes", found: Sequence[BesidePrinted]) -> None:
+def _draw_printed(axes: "Axes", rows: Sequence[BesidePrinted]) -> None:
     """Draw printed numbers as crosses, ranges as bars that reach the edge at an open end."""
     style: dict[str, Any] = {"color": "black", "gid": PUBLISHED}
-    points = [(one.low, place) for place, one in enumerate(found) if one.low == one.high]
+    points = [(one.low, place) for place, one in enumerate(rows) if one.low == one.high]
     axes.plot(*zip(*points, strict=True) if points else ((), ()), "x", markersize=6, zorder=4, **style)
-    spans = [(place, one.low, one.high) for place, one in enumerate(found) if one.low < one.high]
+    spans = [(place, one.low, one.high) for place, one in enumerate(rows) if one.low < one.high]
     for place, *span in spans:
         low, high = np.clip(span, *axes.get_xlim())
         axes.barh(place, high - low, left=low, height=0.7, alpha=0.13, linewidth=0, **style)
@@ -124,12 +124,12 @@ def _draw_printed(axes: "Axes", found: Sequence[BesidePrinted]) -> None:
 
 def _draw_ours(axes: "Axes", place: int, row: DrawnClaim) -> None:
     """Draw our value with its interval, or both ends of our range with a line between, and the verdict at the right."""
-    found, colour = row.found, _INK_OF[row.word]
-    if found.interval:
-        ends = np.clip(found.interval, *axes.get_xlim())
+    ours, colour = row.found, _INK_OF[row.word]
+    if ours.interval:
+        ends = np.clip(ours.interval, *axes.get_xlim())
         axes.plot(ends, [place] * 2, color=colour, marker="|", markersize=5, linewidth=1)
-    if found.ours:
-        axes.plot(found.ours, [place] * len(found.ours), "o-", color=colour, markersize=5, linewidth=2.5)
+    if ours.ours:
+        axes.plot(ours.ours, [place] * len(ours.ours), "o-", color=colour, markersize=5, linewidth=2.5)
     beside = axes.get_yaxis_transform()
     axes.text(1.01, place, row.word, transform=beside, va="center", fontsize=7, color=colour)
 

@@ -41,9 +41,9 @@ def curves(
         axes.plot(rows[x], rows[y] * scale, label=label.format(value), **({"color": colour} | style))
 
 
-def bars(found: Iterable[Interval], scale: float = 1.0) -> tuple[FloatArray, FloatArray]:
+def bars(intervals: Iterable[Interval], scale: float = 1.0) -> tuple[FloatArray, FloatArray]:
     """Return values times `scale` and how far their intervals reach below and above, as ``errorbar`` takes them."""
-    value, low, high = scale * np.array([(one.value, one.low, one.high) for one in found]).T
+    value, low, high = scale * np.array([(one.value, one.low, one.high) for one in intervals]).T
     return value, np.array([value - low, high - value])
 
 

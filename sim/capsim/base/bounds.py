@@ -223,11 +223,11 @@ def param_bounds(kind: type) -> Mapping[str, Bound]:
 @cache
 def _bounds_of(kind: type) -> Mapping[str, Bound]:
     hints = get_type_hints(kind, include_extras=True)
-    found = {}
+    bounds = {}
     for field in fields(kind):
         named = [extra for extra in get_args(hints[field.name]) if isinstance(extra, Bound)]
-        found[field.name] = named[0] if named else TIME_S if field.name.endswith("_s") else NUMBER
-    return found
+        bounds[field.name] = named[0] if named else TIME_S if field.name.endswith("_s") else NUMBER
+    return bounds
 
 
 def check_params(params: Any, component: str) -> None:

@@ -44,10 +44,10 @@ def candidate_sets(first: Table, count: Table, candidates: Table) -> tuple[Table
     counts = count[count > 1][where]
     most = int(counts.max(initial=1))
     place = begins[:, None] + np.minimum(np.arange(most), counts[:, None] - 1)  # the last one again in short lists
-    found = np.unique(candidates[place], axis=0, return_inverse=True)
+    sets = np.unique(candidates[place], axis=0, return_inverse=True)
     set_of = np.zeros(len(candidates), np.int64)
-    set_of[begins] = found[1].reshape(-1)
-    return set_of, max(1, len(found[0]))
+    set_of[begins] = sets[1].reshape(-1)
+    return set_of, max(1, len(sets[0]))
 
 
 def route_tables(fabric: Fabric, *, sets: bool) -> tuple[dict[str, Any], dict[str, int]]:

@@ -158,9 +158,9 @@ def _host_layouts(stacks: Sequence[Stack], scheme: Scheme) -> dict[str, Layout]:
 
 
 def _switch_layouts(scheme: Scheme) -> dict[str, Layout]:
-    found = {}
+    layouts = {}
     for role in NETWORK_ROLES:
         for seen in SCOPES[role]:
             scope = TABLES.get(seen, seen)
-            found[f"{role}_{scope}"] = Layout({role: first_record(getattr(scheme, role).own_fields, scope)})
-    return found
+            layouts[f"{role}_{scope}"] = Layout({role: first_record(getattr(scheme, role).own_fields, scope)})
+    return layouts

@@ -80,8 +80,8 @@ class _Stream:
         for segment, coefficient in mixed.items():
             payload ^= mul(coefficient, _segment(self.flow, segment, self.packet_bytes))
         first = self.receiver.next_dsn
-        for segment, found in enumerate(self.receiver.add(segments[0], option, payload), start=first):
-            _compare(found, _segment(self.flow, segment, self.packet_bytes), f"data segment {segment}")
+        for segment, decoded in enumerate(self.receiver.add(segments[0], option, payload), start=first):
+            _compare(decoded, _segment(self.flow, segment, self.packet_bytes), f"data segment {segment}")
 
 
 def _codes(layer: Layer) -> bool:
@@ -216,6 +216,6 @@ def _segment(flow: int, segment: int, packet_bytes: int) -> Bytes:
     return np.random.default_rng((flow, segment)).integers(0, 256, packet_bytes, np.uint8)
 
 
-def _compare(found: Bytes, source: Bytes, what: str) -> None:
-    if not np.array_equal(found, source):
+def _compare(received: Bytes, source: Bytes, what: str) -> None:
+    if not np.array_equal(received, source):
         raise PayloadError(f"{what} decoded to other bytes than its source: a defect of the code")

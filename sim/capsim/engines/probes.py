@@ -83,27 +83,27 @@ class Field:
 
 def observables(setup: Setup) -> dict[str, list[Field]]:
     """Return all fields of a run by label, one for each stack that has it."""
-    found: dict[str, list[Field]] = {}
+    fields_of: dict[str, list[Field]] = {}
     for record, (scope, table, dtype) in _RECORDS.items():
-        _enter(found, _fields(record, scope, table, None, dtype))
+        _enter(fields_of, _fields(record, scope, table, None, dtype))
     for number, stack in enumerate(setup.stacks):
         for role in HOST_ROLES:
-            _enter_own(found, role, getattr(stack, role).own_fields, _HOST_SCOPES, (number, role))
+            _enter_own(fields_of, role, getattr(stack, role).own_fields, _HOST_SCOPES, (number, role))
     for role, scopes in _SWITCH_SCOPES.items():
-        _enter_own(found, role, getattr(setup.scheme, role).own_fields, scopes, role)
-    return found
+        _enter_own(fields_of, role, getattr(setup.scheme, role).own_fields, scopes, role)
+    return fields_of
 
 
-def _enter_own(found: dict[str, list[Field]], role: str, memory: Any, scopes: Sequence[str], owner: Any) -> None:
+def _enter_own(fields_of: dict[str, list[Field]], role: str, memory: Any, scopes: Sequence[str], owner: Any) -> None:
     for scope in scopes:
         table = scope if role in HOST_ROLES else f"{role}_{TABLES.get(scope, scope)}"
         dtype = first_record(memory, scope).dtype
-        _enter(found, _fields(f"{role}.{scope}", scope, table, owner, dtype))
+        _enter(fields_of, _fields(f"{role}.{scope}", scope, table, owner, dtype))
 
 
-def _enter(found: dict[str, list[Field]], fields: Iterator[Field]) -> None:
+def _enter(fields_of: dict[str, list[Field]], fields: Iterator[Field]) -> None:
     for field in fields:
-        found.setdefault(field.label, []).append(field)
+        fields_of.setdefault(field.label, []).append(field)
 
 
 def _fields(prefix: str, scope: str, table: str, owner: Any, dtype: np.dtype[Any]) -> Iterator[Field]:
@@ -135,10 +135,10 @@ def chosen_fields(setup: Setup) -> list[tuple[str, Field]]:
         names = (PORT_FIELDS if setup.probe_ports else ()) + (FLOW_FIELDS if setup.probe_flows else ())
     known, chosen = observables(setup) if names else {}, []
     for name in names:
-        found = _like(name, known)
-        if not found:
+        near = _like(name, known)
+        if not near:
             raise ParameterError(f"probes.fields: {_unknown(name, known)}")
-        for field in found:
+        for field in near:
             _check_sampled(name, field, setup)
             chosen.append((_given(name, field), field))
     return chosen

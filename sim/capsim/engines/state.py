@@ -101,8 +101,8 @@ class Setup:
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
         """Return all stacks of the run, each once."""
-        found = [stack for scheme in (self.scheme, *self.entry_schemes.values()) for stack in scheme.stacks]
-        return tuple(stack for number, stack in enumerate(found) if stack not in found[:number])
+        stacks = [stack for scheme in (self.scheme, *self.entry_schemes.values()) for stack in scheme.stacks]
+        return tuple(stack for number, stack in enumerate(stacks) if stack not in stacks[:number])
 
     @cached_property
     def flow_classes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:

@@ -34,7 +34,7 @@ from capsim.base.memory import check_fits
 from capsim.base.seeds import EntrySeeds
 from capsim.fabric.dependencies import AfterAt
 from capsim.fabric.endpoints import Ints
-from capsim.fabric.flows import Drawn
+from capsim.fabric.flows import DrawnFlows
 from capsim.fabric.topology import Fabric
 from capsmodel.checks import require
 
@@ -135,7 +135,7 @@ class Collective(
         n = self.group_hosts(fabric.n_hosts)
         return float(self.iterations * self.groups * n * self.steps(n))
 
-    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> DrawnFlows:
         """Return the flows of this entry: by iteration, group, step, and place of the sender in its group."""
         n = self.group_hosts(fabric.n_hosts)
         order = np.arange(fabric.n_hosts) if self.placement == "in-order" else seeds.hosts.permutation(fabric.n_hosts)
@@ -145,7 +145,7 @@ class Collective(
         operations, each = self.iterations * self.groups, to.size
         waits_for_none = np.arange(operations * each) % each < free
         first = np.arange(operations * each) < self.groups * each
-        return Drawn(
+        return DrawnFlows(
             src=np.tile(np.repeat(members[:, None, :], len(to), axis=1).ravel(), self.iterations),
             dst=np.tile(members[:, to].ravel(), self.iterations),
             flow_bytes=np.tile(sizes.ravel(), operations),
@@ -189,5 +189,5 @@ class Collective(
         waiting = np.repeat(np.arange(free), len(to)) + self.groups * each  # of the next iteration
         between = np.stack([waiting, all_before], axis=1)
         start = np.arange(operations)[:, None, None] * each
-        found = (within + start, between + start[: operations - self.groups])
-        return np.concatenate([part.reshape(-1, 2) for part in found])
+        waits = (within + start, between + start[: operations - self.groups])
+        return np.concatenate([part.reshape(-1, 2) for part in waits])

@@ -45,9 +45,9 @@ def pairs_of(cells: Sequence[str], place: Callable[[int], str]) -> Int64:
     pairs = [(row, _row(word, len(cells), place(row))) for row, cell in enumerate(cells) for word in cell.split()]
     if not pairs:
         return NO_PAIRS
-    found = np.unique(np.array(pairs, np.int64), axis=0)
-    _check_order(found, place)
-    return found
+    unique = np.unique(np.array(pairs, np.int64), axis=0)
+    _check_order(unique, place)
+    return unique
 
 
 def _row(word: str, n_rows: int, place: str) -> int:

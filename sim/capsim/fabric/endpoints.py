@@ -89,17 +89,17 @@ class Pairing:
         """Return the expected share of flows from each leaf (row) to each leaf, if all hosts send alike."""
         leaf, n_hosts = fabric.leaf_number, fabric.n_hosts
         hosts = np.bincount(leaf)
-        found = np.zeros((len(hosts), len(hosts)))
+        shares = np.zeros((len(hosts), len(hosts)))
         if self.pairs == "stride":
-            np.add.at(found, (leaf, np.roll(leaf, -self.stride_hosts)), 1 / n_hosts)
+            np.add.at(shares, (leaf, np.roll(leaf, -self.stride_hosts)), 1 / n_hosts)
         elif self.pairs == "sides":
-            found[0, -1] = 1.0
+            shares[0, -1] = 1.0
         else:
             for prob, leaves in self._partner_leaves(fabric):
                 partners = leaves * hosts - np.diag(np.diag(leaves))  # nobody sends to itself
                 of_sender = np.maximum(partners.sum(axis=1, keepdims=True), 1)
-                found += prob * (hosts[:, None] / n_hosts) * partners / of_sender
-        return found
+                shares += prob * (hosts[:, None] / n_hosts) * partners / of_sender
+        return shares
 
     def _partner_leaves(self, fabric: Fabric) -> list[tuple[float, Ints]]:
         """Return probabilities, and of each from which leaves (columns) the partner of a leaf's host then is."""

@@ -48,14 +48,14 @@ class DrawnFault(LinkValues, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnFaults:
     """What one entry has drawn: names of switches, or of links by their first port, and what changes."""
 
     names: tuple[str, ...]
     changes: tuple[LinkChange, ...]
 
 
-def draw_faults(faults: Sequence[DrawnFault], wiring: Wiring, *, seed: int) -> tuple[Drawn, ...]:
+def draw_faults(faults: Sequence[DrawnFault], wiring: Wiring, *, seed: int) -> tuple[DrawnFaults, ...]:
     """Return what each entry draws in a fabric.
 
     Parameters
@@ -75,7 +75,7 @@ def draw_faults(faults: Sequence[DrawnFault], wiring: Wiring, *, seed: int) -> t
     return tuple(_draw(position, fault, wiring, seed) for position, fault in enumerate(faults))
 
 
-def _draw(position: int, fault: DrawnFault, wiring: Wiring, seed: int) -> Drawn:
+def _draw(position: int, fault: DrawnFault, wiring: Wiring, seed: int) -> DrawnFaults:
     where = f"fabric.faults[{position}]"
     require((fault.nodes is None) != (fault.between is None), f"{where}: give one of nodes and between")
     require((fault.count is None) != (fault.share is None), f"{where}: give one of count and share")
@@ -86,7 +86,7 @@ def _draw(position: int, fault: DrawnFault, wiring: Wiring, seed: int) -> Drawn:
     chosen = sorted(order[:count].tolist())
     values = {name: getattr(fault, name) for name in LinkValues.__struct_fields__}
     changes = [LinkChange(one_way=fault.one_way, **places[index], **values) for index in chosen]
-    return Drawn(tuple(names[index] for index in chosen), tuple(changes))
+    return DrawnFaults(tuple(names[index] for index in chosen), tuple(changes))
 
 
 def _switches(fault: DrawnFault, wiring: Wiring, where: str) -> tuple[list[str], list[dict[str, Any]]]:

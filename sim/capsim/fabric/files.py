@@ -27,7 +27,7 @@ from capsim.fabric.graph import Edge, Node, faults
 from capsim.fabric.listed import PATH
 from capsim.fabric.topology import HOST
 from capsmodel.checks import ParameterError
-from capsmodel.text_tables import Column, Faults, Table, quantity, read_table, text, whole
+from capsmodel.text_tables import Faults, FileColumn, TextTable, quantity, read_table, text, whole
 
 COLUMNS = (
     whole("src", bounds.HOST.check),
@@ -43,7 +43,7 @@ _ADVICE = "; the page 'Flows and topologies of other simulators' converts lists 
 class FlowFile:
     """A list of flows in the order of the lines of a file, and where those that others wait for are complete."""
 
-    table: Table
+    table: TextTable
     after_at: AfterAt | None = None
 
     @property
@@ -97,9 +97,9 @@ def read_flow_csv(path: Path) -> FlowFile:
         if src == dst:
             faults.add(f"{table.place(row)}: src = dst = {src}, but a flow needs two hosts")
     faults.check()
-    found = FlowFile(table)
-    pairs_of(found.cells(AFTER), table.place)
-    return found
+    file = FlowFile(table)
+    pairs_of(file.cells(AFTER), table.place)
+    return file
 
 
 def _kind(cell: str, _: str) -> str:
@@ -108,7 +108,7 @@ def _kind(cell: str, _: str) -> str:
     return cell
 
 
-NODES = (text("name"), Column("kind", _kind, {"kind": ""}), whole("tier", bounds.TIER.check, needed=False))
+NODES = (text("name"), FileColumn("kind", _kind, {"kind": ""}), whole("tier", bounds.TIER.check, needed=False))
 LINKS = (
     *(text("a"), text("b")),
     quantity("rate_bps", bounds.RATE_BPS.check),
@@ -138,13 +138,13 @@ def read_graph(nodes_file: Path, links_file: Path) -> tuple[tuple[Node, ...], tu
     link_table = read_table(links_file, LINKS, most=int(bounds.EDGES.largest))
     nodes = tuple(Node(**row) for row in _rows(node_table))
     edges = tuple(Edge(**row) for row in _rows(link_table))
-    found = Faults()
+    faults_there = Faults()
     for fault in faults(nodes, edges, node_at=node_table.place, edge_at=link_table.place):
-        found.add(fault)
-    found.check()
+        faults_there.add(fault)
+    faults_there.check()
     return nodes, edges
 
 
-def _rows(table: Table) -> list[dict[str, Any]]:
+def _rows(table: TextTable) -> list[dict[str, Any]]:
     values = zip(*table.columns.values(), strict=True)
     return [dict(zip(table.columns, row, strict=True)) for row in values]

@@ -15,7 +15,7 @@ from capsmodel.checks import ParameterError
 NO_PAIRS = np.zeros((0, 2), np.int64)
 
 
-class Drawn(msgspec.Struct, frozen=True):
+class DrawnFlows(msgspec.Struct, frozen=True):
     """The flows of one traffic entry before they are merged and ordered.
 
     Pairs `after` say by positions in the entry which flow begins after which; `start_s` of such a flow is how long
@@ -173,11 +173,11 @@ def check_flows(
     """Raise :class:`ParameterError` for the first flow that cannot be; the text begins with `where` and its number."""
     bounds = {"src": HOST, "dst": HOST, "flow_bytes": FLOW_BYTES, "start_s": TIME_S}
     for (name, bound), values in zip(bounds.items(), (src, dst, flow_bytes, start_s), strict=True):
-        found = np.ravel(values)
-        bad = ~((found >= bound.least) & (found <= bound.largest))
+        numbers = np.ravel(values)
+        bad = ~((numbers >= bound.least) & (numbers <= bound.largest))
         if np.any(bad):
             flow = int(np.argmax(bad))
-            bound.check(f"{where}[{flow}]: {name}", found.tolist()[flow])
+            bound.check(f"{where}[{flow}]: {name}", numbers.tolist()[flow])
     same = np.asarray(src) == np.asarray(dst)
     if np.any(same):
         flow = int(np.argmax(same))

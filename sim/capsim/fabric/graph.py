@@ -114,9 +114,10 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defau
         if graph.is_directed():
             _refuse_directed(graph)
         named = graph.nodes(data=True)
-        nodes = tuple(_struct(Node, {"name": str(node)}, found, f"node {node}") for node, found in named)
+        nodes = tuple(_struct(Node, {"name": str(node)}, attributes, f"node {node}") for node, attributes in named)
         edges = tuple(
-            _struct(Edge, {"a": str(a), "b": str(b)}, found, f"edge {a}, {b}") for a, b, found in graph.edges(data=True)
+            _struct(Edge, {"a": str(a), "b": str(b)}, attributes, f"edge {a}, {b}")
+            for a, b, attributes in graph.edges(data=True)
         )
         topology = cls(nodes=nodes, edges=edges, **settings)
         topology.check()
@@ -175,8 +176,8 @@ def _refuse_directed(graph: Any) -> None:
     """Raise ParameterError, with the links whose directions differ: ``to_undirected`` keeps one of the two, unasked."""
 
     def links(a: Any, b: Any) -> list[dict[str, Any]]:
-        found = graph.get_edge_data(a, b)
-        return [_read(Edge, one) for one in (found.values() if graph.is_multigraph() else [found])]
+        attributes = graph.get_edge_data(a, b)
+        return [_read(Edge, one) for one in (attributes.values() if graph.is_multigraph() else [attributes])]
 
     rule = "the graph is directed, but links go both ways"
     for a, b in graph.edges():

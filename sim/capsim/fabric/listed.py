@@ -10,7 +10,7 @@ import numpy as np
 from capsim.base import schema
 from capsim.base.seeds import EntrySeeds
 from capsim.fabric.dependencies import AFTER, AfterAt, pairs_of
-from capsim.fabric.flows import Drawn, FlowList
+from capsim.fabric.flows import DrawnFlows, FlowList
 from capsim.fabric.paths import Paths
 from capsim.fabric.topology import Fabric
 from capsmodel.checks import ParameterError, require
@@ -70,7 +70,7 @@ class Listed(
         """Return about how many flows this entry makes, without making them."""
         return float(len(self.flows))
 
-    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> DrawnFlows:
         """Return the flows of this entry."""
         require(len(self.flows) > 0, "traffic.flows is empty: list at least one flow")
         for name in (AFTER, PATH):
@@ -82,7 +82,7 @@ class Listed(
             key = "" if name in self._keys else "columns: "
             require(len(cells) == len(self.flows), f"traffic.{key}{name!r} has {count}: give one for each")
         src, dst, size, start = zip(*self.flows, strict=True)
-        return Drawn(
+        return DrawnFlows(
             *(np.array(src), np.array(dst), np.array(size), np.array(start, np.float64)),
             after=pairs_of(self.after, "traffic.flows[{}]".format),
             after_sender=self.after_at == "sender",
@@ -96,15 +96,15 @@ def listed_names(entries: Iterable[Any]) -> tuple[str, ...]:
 
 def listed_columns(entries: Iterable[Any], flows: FlowList) -> dict[str, list[str | None]]:
     """Return the further columns of listed flows over `flows`, which they became; None for all other flows."""
-    found = {}
+    columns = {}
     for name in listed_names(entries):
         cells = np.full(len(flows), None, object)
         for tag, entry in enumerate(entries):
             if isinstance(entry, Listed) and name in entry.texts:
                 mine = flows.tag == tag
                 cells[mine] = np.array(entry.texts[name], object)[flows.input_row[mine]]
-        found[name] = cells.tolist()
-    return found
+        columns[name] = cells.tolist()
+    return columns
 
 
 def pinned_paths(entries: Iterable[Any], flows: FlowList, fabric: Fabric) -> dict[int, tuple[int, ...]]:
@@ -115,7 +115,7 @@ def pinned_paths(entries: Iterable[Any], flows: FlowList, fabric: Fabric) -> dic
     ParameterError
         If there is no such path; the text names the entry and the flow.
     """
-    paths, found = Paths(fabric), {}
+    paths, path_of = Paths(fabric), {}
     for tag, entry in enumerate(entries):
         if not isinstance(entry, Listed) or not any(entry.path):
             continue
@@ -123,8 +123,8 @@ def pinned_paths(entries: Iterable[Any], flows: FlowList, fabric: Fabric) -> dic
             row = int(flows.input_row[flow])
             if text := entry.path[row].strip():
                 with naming(f"traffic[{tag}].flows[{row}]"):
-                    found[flow] = paths.named(text, int(flows.src[flow]), int(flows.dst[flow]))
-    return found
+                    path_of[flow] = paths.named(text, int(flows.src[flow]), int(flows.dst[flow]))
+    return path_of
 
 
 @contextmanager

@@ -141,7 +141,7 @@ def load_layers(fabric: Fabric) -> dict[str, LoadLayer]:
         start, end = name.split(">")
         if layer_name(end, start) not in ports:
             ports[name] = _numbers(inner & (names == name))
-    return {name: LoadLayer(name, fabric, found) for name, found in ports.items()}
+    return {name: LoadLayer(name, fabric, numbers) for name, numbers in ports.items()}
 
 
 def _numbers(chosen: Bools) -> Int32:

@@ -33,13 +33,13 @@ def path_counts(fabric: Fabric, host: int) -> Int64:
     """
     leaf = int(fabric.leaf_of_host[host])
     start, _, end = next_switches(fabric, host)
-    found = np.zeros(fabric.n_switches)
-    found[leaf] = 1
-    nearer = found.copy()  # paths of so many links; one more in each round
+    counts = np.zeros(fabric.n_switches)
+    counts[leaf] = 1
+    nearer = counts.copy()  # paths of so many links; one more in each round
     while nearer.any():
         nearer[:] = np.bincount(start, weights=nearer[end], minlength=fabric.n_switches)
-        found += nearer
-    return np.minimum(found, _MOST).astype(np.int64)
+        counts += nearer
+    return np.minimum(counts, _MOST).astype(np.int64)
 
 
 def next_switches(fabric: Fabric, host: int) -> tuple[Int64, Int32, Int64]:
@@ -202,13 +202,13 @@ class Paths:
         names = self.fabric.node_names
         wanted = [part.strip() for part in text.split(">")]
         ends = [names[src], *wanted, names[dst]] if wanted[0] != names[src] else wanted
-        found = self._along(ends, src, dst)
-        if found is None:
+        path = self._along(ends, src, dst)
+        if path is None:
             number = f"a path is named by its switches, as in {_example(self.fabric, src, dst)}, or has a number"
             raise ParameterError(
                 f"path = {shortened(text)} is no shortest path from host {src} to host {dst}: {number}"
             )
-        return found
+        return path
 
     def _along(self, wanted: list[str], src: int, dst: int) -> Ports | None:
         """Return the only path over the nodes `wanted`, or None."""

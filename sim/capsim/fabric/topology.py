@@ -74,10 +74,10 @@ def ports_like(names: Sequence[str], patterns: Iterable[str], *, where: str, wha
     """
     ports, one = [], {"ports": "port", "switches": "switch"}[what]
     for pattern in patterns:
-        found = [port for port, name in enumerate(names) if fnmatchcase(name, pattern)]
-        if not found:
+        matching = [port for port, name in enumerate(names) if fnmatchcase(name, pattern)]
+        if not matching:
             raise ParameterError(f"{where}: no {one} {pattern!r}: {what} are named as in {names[-1]!r}")
-        ports += found
+        ports += matching
     return ports
 
 

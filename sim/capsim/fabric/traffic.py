@@ -15,7 +15,7 @@ from capsim.base.seeds import EntrySeeds
 from capsim.base.structs import checked_struct
 from capsim.fabric.collectives import Collective
 from capsim.fabric.endpoints import Ints, Pairing, Pairs
-from capsim.fabric.flows import Drawn, FlowList, check_flows, check_hosts, flow_list
+from capsim.fabric.flows import DrawnFlows, FlowList, check_flows, check_hosts, flow_list
 from capsim.fabric.listed import Listed
 from capsim.fabric.load import LoadOf, carried_bytes, counted_share, layer_of
 from capsim.fabric.topology import Bools, Fabric
@@ -91,7 +91,7 @@ class TrafficKind(
         """Return about how many flows this entry makes, without making them."""
         raise NotImplementedError
 
-    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> DrawnFlows:
         """Return the flows of this entry."""
         raise NotImplementedError
 
@@ -180,8 +180,8 @@ def half_width(text: str) -> float:
     >>> half_width("5%")
     0.05
     """
-    found = _HALF_WIDTH.fullmatch(text)
-    width = float(found[1]) / 100 if found else 0.0
+    match = _HALF_WIDTH.fullmatch(text)
+    width = float(match[1]) / 100 if match else 0.0
     rule = 'but it must be a number, or the half-width that the mean slowdown is to have, as in "5%"'
     require(width > 0, f"traffic.flows = {shortened(text)}, {rule}")
     return width
@@ -261,7 +261,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         FLOWS.check(rule, count)
         return int(count)
 
-    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> DrawnFlows:
         """Return the flows of this entry."""
         rate_per_s = self.rate_per_s(fabric)
         require((self.flows is None) != (self.duration_s is None), "traffic: give one of flows and duration_s")
@@ -283,7 +283,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         hosts = layer_of(fabric, "host-links")
         return SteadyLoad(self.rate_per_s(fabric), host_load, hosts.capacity_bps / len(hosts.ports))
 
-    def surrounded(self, drawn: Drawn, fabric: Fabric, seeds: EntrySeeds, *, host_load: float) -> Drawn:
+    def surrounded(self, drawn: DrawnFlows, fabric: Fabric, seeds: EntrySeeds, *, host_load: float) -> DrawnFlows:
         """Return the flows of this entry with those that a steady start adds, which are not counted.
 
         Parameters
@@ -309,7 +309,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         senders = self.senders(fabric, beside.hosts)
         src = senders[beside.endpoints.integers(0, len(senders), len(around.start_s))]
         dst = self.pairing.receivers(fabric, src, seeds=beside, senders=senders)
-        return Drawn(
+        return DrawnFlows(
             np.concatenate([drawn.src, src]),
             np.concatenate([drawn.dst, dst]),
             np.concatenate([drawn.flow_bytes, around.flow_bytes]),
@@ -318,7 +318,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
             whole_bytes=np.concatenate([drawn.flow_bytes, around.whole_bytes]),
         )
 
-    def _with_exact_load(self, drawn: Drawn, times: Floats, fabric: Fabric) -> Drawn:
+    def _with_exact_load(self, drawn: DrawnFlows, times: Floats, fabric: Fabric) -> DrawnFlows:
         """Return flows drawn at `times` with these scaled, so that from first to last they offer the load asked for."""
         rule = "traffic.exact_load scales the times of a number of flows to a load: give load and flows, at least 2"
         require(self.load is not None and self.flows is not None and len(times) > 1, rule)
@@ -329,7 +329,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         return msgspec.structs.replace(drawn, start_s=self.start_s + times * (span_s / np.ptp(times)))
 
 
-def _among_senders(entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times: Floats) -> Drawn:
+def _among_senders(entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times: Floats) -> DrawnFlows:
     """Give each start time a sender drawn uniformly, a partner and a size."""
     senders = entry.senders(fabric, seeds.hosts)
     src = senders[seeds.endpoints.integers(0, len(senders), len(times))]
@@ -338,10 +338,10 @@ def _among_senders(entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times:
 
 def _to_partners(
     entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times: Floats, senders: Ints, src: Ints
-) -> Drawn:
+) -> DrawnFlows:
     """Give flows of known senders a partner and a size."""
     dst = entry.pairing.receivers(fabric, src, seeds=seeds, senders=senders)
-    return Drawn(src, dst, entry.sizes(len(times), seeds.sizes), entry.start_s + times)
+    return DrawnFlows(src, dst, entry.sizes(len(times), seeds.sizes), entry.start_s + times)
 
 
 class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
@@ -362,14 +362,14 @@ class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=T
         """Return about how many flows this entry makes, without making them."""
         return float(self.flows or fabric.n_hosts)
 
-    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> DrawnFlows:
         """Return the flows of this entry."""
         senders = self.senders(fabric, seeds.hosts)
         count = len(senders) if self.flows is None else self.flows
         src = senders[np.arange(count) % len(senders)]
         dst = self.pairing.receivers(fabric, src, seeds=seeds, senders=senders)
         starts = self.start_s + seeds.arrivals.uniform(0, self.spread_s, count)
-        return Drawn(src, dst, self.sizes(count, seeds.sizes), starts)
+        return DrawnFlows(src, dst, self.sizes(count, seeds.sizes), starts)
 
 
 class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=True):
@@ -400,7 +400,7 @@ class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=
         """Return about how many flows this entry makes, without making them."""
         return float(self.bursts * self.flows_per_burst)
 
-    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> DrawnFlows:
         """Return the flows of this entry."""
         on_s = seeds.arrivals.exponential(self.mean_on_s, self.bursts)
         off_s = seeds.arrivals.exponential(self.mean_off_s, self.bursts)
@@ -452,7 +452,7 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         """Return about how many flows this entry makes, without making them."""
         return float(self.rounds * self.senders_per_round)
 
-    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> DrawnFlows:
         """Return the flows of this entry."""
         receivers = seeds.partners.integers(0, fabric.n_hosts, self.rounds)
         if self.receiver is not None:
@@ -469,7 +469,7 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         if self.poisson:
             rounds_s = np.cumsum(seeds.arrivals.exponential(period_s, self.rounds))
         begin_s = self.start_s + np.repeat(rounds_s, count)
-        return Drawn(
+        return DrawnFlows(
             np.concatenate(senders),
             np.repeat(receivers, count),
             self.sizes(self.rounds * count, seeds.sizes),
@@ -551,7 +551,9 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
     )
 
 
-def _surrounded(entries: tuple[AnyTraffic, ...], drawn: list[Drawn], fabric: Fabric, seed: int) -> list[Drawn]:
+def _surrounded(
+    entries: tuple[AnyTraffic, ...], drawn: list[DrawnFlows], fabric: Fabric, seed: int
+) -> list[DrawnFlows]:
     """Return the flows of all entries with those that steady starts add."""
     host_load = sum(entry.host_load(fabric) for entry in entries if isinstance(entry, Poisson))
     return [
@@ -562,7 +564,7 @@ def _surrounded(entries: tuple[AnyTraffic, ...], drawn: list[Drawn], fabric: Fab
     ]
 
 
-def _over_flows(drawn: list[Drawn], name: str) -> Bools:
+def _over_flows(drawn: list[DrawnFlows], name: str) -> Bools:
     """Return over all flows a field that is one value for all of an entry, or one for each."""
     return np.concatenate([np.broadcast_to(getattr(flows, name), len(flows.src)) for flows in drawn])
 
@@ -578,7 +580,7 @@ def check_workloads(entries: tuple[AnyTraffic, ...]) -> None:
         require(not given, f"traffic[{position}].workload is a FlowSizes, but {rule}")
 
 
-def _check_drawn(flows: Drawn, fabric: Fabric, *, where: str) -> None:
+def _check_drawn(flows: DrawnFlows, fabric: Fabric, *, where: str) -> None:
     check_flows(flows.src, flows.dst, flow_bytes=flows.flow_bytes, start_s=flows.start_s, where=where)
     for name in ("src", "dst"):
         check_hosts(getattr(flows, name), fabric.n_hosts, where=where, name=name)

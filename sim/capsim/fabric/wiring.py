@@ -315,17 +315,17 @@ def _ports_of(change: LinkChange, links: list[tuple[str, str, LinkKind]]) -> lis
     here, there = change.between
     names = {a for a, _, _ in links}
     at_first, at_second = ({name for name in names if fnmatchcase(name, end)} for end in change.between)
-    found, seen = [], dict[tuple[str, str], int]()
+    ports, seen = [], dict[tuple[str, str], int]()
     for port, (a, b, _) in enumerate(links):
         forward = a in at_first and b in at_second
         backward = not change.one_way and a in at_second and b in at_first
         if forward or backward:
             seen[a, b] = seen.get((a, b), 0) + 1
             if change.parallel in (None, seen[a, b]):
-                found.append(port)
-    if not found:
+                ports.append(port)
+    if not ports:
         raise ParameterError(f"fabric.links: no link between {here!r} and {there!r}: nodes are {_spans(links)}")
-    return found
+    return ports
 
 
 def _spans(links: list[tuple[str, str, LinkKind]]) -> str:
@@ -358,14 +358,14 @@ def _epochs(
     for time_ps in sorted({time_ps for time_ps, _, _ in outages}):
         up_at[time_ps] = _up(n_ports, outages, time_ps)
         routes_at[time_ps + reroute_ps] = up_at[time_ps]
-    found = {intact.port_up.tobytes(): intact.routes}  # links that fail and return lead to the same routes again
+    routes_of = {intact.port_up.tobytes(): intact.routes}  # links that fail and return lead to the same routes again
     epochs = []
     for time_ps in sorted({*up_at, *routes_at}):
         known = routes_at[max(t for t in routes_at if t <= time_ps)]
-        if known.tobytes() not in found:
-            found[known.tobytes()] = routes(port_up=known)
+        if known.tobytes() not in routes_of:
+            routes_of[known.tobytes()] = routes(port_up=known)
         up = up_at[max(t for t in up_at if t <= time_ps)]
-        epochs.append(Epoch(time_ps, found[known.tobytes()], up))
+        epochs.append(Epoch(time_ps, routes_of[known.tobytes()], up))
     return tuple(epochs)
 
 

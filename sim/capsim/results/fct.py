@@ -82,8 +82,8 @@ def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, kind: Kind 
     >>> fct_percentile_s(flows, [50, 99]).tolist()
     [2.0, 200.0]
     """
-    asked = np.asarray(percent, np.float64)
-    inside = bool(np.all((asked == 0) | (asked >= 1) & (asked <= 100)))
+    percents = np.asarray(percent, np.float64)
+    inside = bool(np.all((percents == 0) | (percents >= 1) & (percents <= 100)))
     rule = "99 is the 99th percentile; below the 1st give capsmodel.metrics.percentile(times, q=percent/100)"
     require(inside, f"percent = {percent!r}, but it must be 0 or in [1, 100]: {rule}")
     read = flows[["counted", "finished", "short", "fct_s"]]
@@ -92,10 +92,10 @@ def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, kind: Kind 
 
 def nearest_rank(values: npt.ArrayLike, percent: npt.ArrayLike) -> Any:
     """Return percentiles by nearest rank, NaN of nothing."""
-    asked, sample = np.asarray(percent, np.float64), np.asarray(values)
+    percents, sample = np.asarray(percent, np.float64), np.asarray(values)
     if len(sample) == 0:
-        return np.full(asked.shape, np.nan)[()]
-    return percentile(sample, q=asked / 100)
+        return np.full(percents.shape, np.nan)[()]
+    return percentile(sample, q=percents / 100)
 
 
 def fct_cdf(flows: pd.DataFrame, *, kind: Kind = "all") -> pd.DataFrame:

@@ -86,9 +86,9 @@ def ideal_fct_s(
     classes = pair_classes(fabric, flows.src, flows.dst)
     _, examples, class_of_flow = np.unique(classes, return_index=True, return_inverse=True)
     paths = _Paths(fabric)
-    found = [paths.between(int(flows.src[flow]), int(flows.dst[flow])) for flow in examples]
-    kinds = {between: number for number, between in enumerate(dict.fromkeys(found))}
-    kind_of_flow = np.array([kinds[between] for between in found])[class_of_flow]
+    paths_between = [paths.between(int(flows.src[flow]), int(flows.dst[flow])) for flow in examples]
+    kinds = {between: number for number, between in enumerate(dict.fromkeys(paths_between))}
+    kind_of_flow = np.array([kinds[between] for between in paths_between])[class_of_flow]
     least_ps = np.zeros(len(flows.src), np.int64)
     for between, number in kinds.items():
         mine = kind_of_flow == number
@@ -201,17 +201,17 @@ def _bounds_ps(packets: _Packets, way: Way, between: _Between) -> list[Ints]:
     rest = [serialisation_ps(packets.rest_bytes, rate_bps) for rate_bps in rates]
     last = len(rates) - 1
     places = {0: rates[:1], 1: between.up_bps, last - 1: between.down_bps, last: rates[-1:]}
-    found = [
+    bounds = [
         np.where(packets.full > 0, sum(full) - full[hop] + _sent_ps(packets, links_bps) + delay_ps, 0)
         for hop, links_bps in places.items()
     ]
-    found += [np.zeros_like(packets.full)] * (4 - len(found))  # up and down are the same links between two switches
+    bounds += [np.zeros_like(packets.full)] * (4 - len(bounds))  # up and down are the same links between two switches
     # The last packet leaves the NIC behind the full ones, but may be the first to reach the last link.
     before_ps = packets.full * full[0] + sum(rest[:-1])
     first_ps = np.where(packets.full > 0, np.minimum(sum(full[:-1]), before_ps), before_ps)
-    found.append(np.where(packets.has_rest, packets.full * full[0] + sum(rest) + delay_ps, 0))
-    found.append(np.where(packets.has_rest, first_ps + packets.full * full[last] + rest[last] + delay_ps, 0))
-    return found
+    bounds.append(np.where(packets.has_rest, packets.full * full[0] + sum(rest) + delay_ps, 0))
+    bounds.append(np.where(packets.has_rest, first_ps + packets.full * full[last] + rest[last] + delay_ps, 0))
+    return bounds
 
 
 def _sent_ps(packets: _Packets, links_bps: tuple[int, ...]) -> Ints:

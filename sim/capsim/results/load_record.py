@@ -62,8 +62,8 @@ def load_record(traffic: Sequence[AnyTraffic], fabric: Fabric, flows: FlowList) 
     entries = [_of_entry(position, entry, fabric, flows, host_load) for position, entry in enumerate(traffic)]
     kind = Poisson if any(isinstance(entry, Poisson) for entry in traffic) else Listed
     counted = {position: entry for position, entry in enumerate(traffic) if isinstance(entry, kind)}
-    found = [_of_layer(layer, counted, flows) for layer in layers.values() if counted and len(layer.ports)]
-    return {"definitions": LOAD_DEFINITIONS, "entries": entries, "layers": found}
+    of_layers = [_of_layer(layer, counted, flows) for layer in layers.values() if counted and len(layer.ports)]
+    return {"definitions": LOAD_DEFINITIONS, "entries": entries, "layers": of_layers}
 
 
 def _of_entry(position: int, entry: AnyTraffic, fabric: Fabric, flows: FlowList, host_load: float) -> dict[str, Any]:
@@ -272,8 +272,8 @@ def backlog_growth(flows: pd.DataFrame, *, end_s: float) -> tuple[float, float]:
     middle, last = np.log(seen[-2 * third :]).reshape(2, BATCHES, -1).mean(axis=2)
     if np.ptp(middle) + np.ptp(last) == 0:
         return nan, nan
-    found = welch_difference(last, middle, confidence=0.999)
-    return float(np.exp(found.value)), float(np.exp(found.low))
+    growth = welch_difference(last, middle, confidence=0.999)
+    return float(np.exp(growth.value)), float(np.exp(growth.low))
 
 
 def offered_line(runs: pd.DataFrame) -> str:
@@ -295,8 +295,8 @@ def offered_line(runs: pd.DataFrame) -> str:
     ]
     loads = []
     for place, name, rows in layers:
-        asked = "" if listed else f" of {_range(rows[f'expected_load_{place}'])}" + " asked" * (place == "hosts")
-        loads.append(f"{name} {_range(rows[f'offered_load_{place}'])}{asked}")
+        expected = "" if listed else f" of {_range(rows[f'expected_load_{place}'])}" + " asked" * (place == "hosts")
+        loads.append(f"{name} {_range(rows[f'offered_load_{place}'])}{expected}")
     return f"offered load: {', '.join(loads)}" + ", from the first start of the list to the last" * listed
 
 

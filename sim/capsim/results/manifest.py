@@ -136,10 +136,10 @@ def component_digest(component: Component) -> dict[str, Any]:
 def _components(names: tuple[str, ...]) -> Mapping[str, list[list[Any]]]:
     """Return the components of schemes of this package, and all NICs, without parameters, each once, by role."""
     schemes = [scheme_called(name) for name in names]
-    found = [getattr(stack, role) for scheme in schemes for stack in scheme.stacks for role in HOST_ROLES]
-    found += [*NICS.values(), *(getattr(scheme, role) for scheme in schemes for role in NETWORK_ROLES)]
+    components = [getattr(stack, role) for scheme in schemes for stack in scheme.stacks for role in HOST_ROLES]
+    components += [*NICS.values(), *(getattr(scheme, role) for scheme in schemes for role in NETWORK_ROLES)]
     by_role: dict[str, list[list[Any]]] = {}
-    for component in found:
+    for component in components:
         known = by_role.setdefault(component.role, [])
         known += [] if (rest := _without_params(component)) in known else [rest]
     return by_role
@@ -148,8 +148,8 @@ def _components(names: tuple[str, ...]) -> Mapping[str, list[list[Any]]]:
 def _is_built_in(component: Component, *, of: Scheme) -> bool:
     """Return whether a scheme of this package has this component of `of`, whatever the parameters."""
     rest, every = _without_params(component), built_in_names()
-    asked = [(of.name,), every] if of.name in every else [every]  # first its own: to import all takes longer
-    return any(rest in _components(names).get(component.role, []) for names in asked)
+    catalogues = [(of.name,), every] if of.name in every else [every]  # first its own: to import all takes longer
+    return any(rest in _components(names).get(component.role, []) for names in catalogues)
 
 
 def _without_params(component: Any) -> list[Any]:

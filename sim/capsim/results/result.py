@@ -208,8 +208,8 @@ def _loaded(folder: Path, name: str, run_id: str, fabric: Fabric, *, columns: li
 
 def _own_meanings(path: Path, known: Mapping[str, str]) -> dict[str, str]:
     """Return name and meaning of the columns of a file beyond those of every scheme."""
-    found = read_meanings(path) if path.is_file() else {}
-    return {column: meaning for column, meaning in found.items() if column not in known}
+    meanings = read_meanings(path) if path.is_file() else {}
+    return {column: meaning for column, meaning in meanings.items() if column not in known}
 
 
 def overview(result: Result) -> str:

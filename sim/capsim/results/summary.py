@@ -85,13 +85,13 @@ def by_operation(flows: pd.DataFrame, traffic: Sequence[Any], *, n_hosts: int) -
         it. Both are NaN where a message is not finished, and `start_s` is infinite
         where none began.
     """
-    found = [pd.DataFrame({name: [] for name in BY_OPERATION})]
+    tables = [pd.DataFrame({name: [] for name in BY_OPERATION})]
     for position, entry in enumerate(traffic):
         if isinstance(entry, Collective):
-            found.append(
+            tables.append(
                 _of_entry(flows[flows["traffic_entry"] == position], entry, n_hosts).assign(traffic_entry=position)
             )
-    return pd.concat(found[1:] or found, ignore_index=True)[list(BY_OPERATION)]
+    return pd.concat(tables[1:] or tables, ignore_index=True)[list(BY_OPERATION)]
 
 
 def _of_entry(flows: pd.DataFrame, entry: Collective, n_hosts: int) -> pd.DataFrame:

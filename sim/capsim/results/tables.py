@@ -110,25 +110,27 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "duplicate_acks": _summed(subs["dup_acks_received"], subs["flow"], len(flows)),
     }
     columns |= {name: _summed(subs[name], subs["flow"], len(flows)) for name in SUMMED}
-    found = ordered(columns, schema.FLOWS)
+    table = ordered(columns, schema.FLOWS)
     own = {name: _summed(values, subs["flow"], len(flows)) for name, values in own_columns(raw, setup).items()}
-    return found.assign(**own)
+    return table.assign(**own)
 
 
 def _established_ps(subs: Table, n_flows: int) -> Table:
     """Return over flows when the first of its subflows could send data, or `NONE`."""
     never = np.iinfo(np.int64).max
-    found = np.full(n_flows, never)
-    np.minimum.at(found, subs["flow"], np.where(subs["established_ps"] == records.NONE, never, subs["established_ps"]))
-    return np.where(found == never, records.NONE, found)
+    times_ps = np.full(n_flows, never)
+    np.minimum.at(
+        times_ps, subs["flow"], np.where(subs["established_ps"] == records.NONE, never, subs["established_ps"])
+    )
+    return np.where(times_ps == never, records.NONE, times_ps)
 
 
 def _winner_timeouts(flows: Table, subs: Table) -> Table:
     """Return over flows the timeouts of the winner, or of all subflows of a flow that granted data once more."""
     won, reinjected = flows["winner"] != records.NONE, flows["reinjected"] > 0
-    found = np.full(len(flows), -1, np.int64)
-    found[won] = subs["timeouts"][flows["winner"][won]]
-    return np.where(won & reinjected, _summed(subs["timeouts"], subs["flow"], len(flows)), found)
+    timeouts = np.full(len(flows), -1, np.int64)
+    timeouts[won] = subs["timeouts"][flows["winner"][won]]
+    return np.where(won & reinjected, _summed(subs["timeouts"], subs["flow"], len(flows)), timeouts)
 
 
 def _payload_bytes(flows: Table, segments: Table) -> Table:
@@ -142,14 +144,14 @@ def _outlasted(raw: RawRecords, setup: Setup) -> bool:
 
 def own_columns(raw: RawRecords, setup: Setup) -> dict[str, Table]:
     """Return over subflows the columns that components declare; 0 where a subflow's stack has none of that name."""
-    found: dict[str, Table] = {}
+    columns: dict[str, Table] = {}
     for number, stack in enumerate(setup.stacks):
         of_stack = raw.subs["stack"] == number
         for role in HOST_ROLES:
             for name in getattr(stack, role).columns.get("subflow", {}):
                 values = raw.own.records("subflow", (number, role))[name]
-                found.setdefault(name, np.zeros(len(raw.subs), values.dtype))[of_stack] = values[of_stack]
-    return found
+                columns.setdefault(name, np.zeros(len(raw.subs), values.dtype))[of_stack] = values[of_stack]
+    return columns
 
 
 def with_columns(flows: pd.DataFrame, columns: dict[str, list[str | None]]) -> pd.DataFrame:
@@ -298,9 +300,9 @@ STATES = ("idle", "syn sent", "established", "closed", "syn answered")
 _RENAMED = {"duplicate_acks": "dup_acks_received", "path_hash": "hash", "granted_packets": "end"}
 
 
-def has_subflows(raw: RawRecords, *, asked: bool) -> bool:
+def has_subflows(raw: RawRecords, *, request: bool) -> bool:
     """Return whether a run has this table: if it was asked for, or a flow had several subflows."""
-    return asked or bool((raw.flows["n_subs"] > 1).any())
+    return request or bool((raw.flows["n_subs"] > 1).any())
 
 
 def subflows_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:

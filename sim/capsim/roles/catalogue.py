@@ -120,11 +120,11 @@ def meanings_of(kind: type) -> dict[str, str]:
     >>> sorted(meanings_of(EcnParams))
     ['at_nics', 'threshold_packets']
     """
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         for name, text in _section(inspect.cleandoc(base.__dict__.get("__doc__") or "")).items():
-            found[name] = _with_reference(name, text)
-    return found
+            meanings[name] = _with_reference(name, text)
+    return meanings
 
 
 def _with_reference(name: str, text: str) -> str:
@@ -139,7 +139,7 @@ def _with_reference(name: str, text: str) -> str:
 
 def _section(doc: str) -> dict[str, str]:
     """Return the entries of the sections ``Parameters`` and ``Attributes`` of a numpydoc docstring."""
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     names: list[str] = []
     lines = doc.splitlines()
     heads = {i for i, line in enumerate(lines) if i and set(line) == {"-"} and len(line) == len(lines[i - 1])}
@@ -151,5 +151,5 @@ def _section(doc: str) -> dict[str, str]:
             entry = _ENTRY.fullmatch(line)  # its text is indented
             names = entry[1].split(", ") if entry else names
             for name in names if line.startswith(" ") else ():
-                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
-    return found
+                meanings[name] = f"{meanings.get(name, '')} {line.strip()}".strip()
+    return meanings

@@ -106,8 +106,8 @@ class Component:
 
     def hook(self, name: str) -> Hook | None:
         """Return a hook by its name; None where there is none, or none is needed with these parameters."""
-        found: Hook | None = getattr(self, name)
-        return found
+        hook: Hook | None = getattr(self, name)
+        return hook
 
 
 @dataclass(frozen=True, kw_only=True)

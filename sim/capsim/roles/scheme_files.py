@@ -64,14 +64,16 @@ def load_scheme(name: str, *, key: str = "scheme") -> Scheme:
     file, constant = _parts(name)
     require(bool(constant), f"{key} = {shortened(name)}: name the scheme in the file, as in {file.name}:SCHEME")
     module = _module(str(file.resolve()), _digest(file, key), key)
-    found = vars(module).get(constant)
-    if found is None:
+    constant_value = vars(module).get(constant)
+    if constant_value is None:
         known = [one for one, value in vars(module).items() if isinstance(value, Scheme)]
         listed = f"its schemes are {', '.join(known)}" if known else "it has no Scheme"
         raise ParameterError(f"{key}: there is no {constant} in {file.name}: {listed}")
-    if not isinstance(found, Scheme):
-        raise ParameterError(f"{key}: {constant} in {file.name} is no Scheme, but of type {type(found).__name__}")
-    return found
+    if not isinstance(constant_value, Scheme):
+        raise ParameterError(
+            f"{key}: {constant} in {file.name} is no Scheme, but of type {type(constant_value).__name__}"
+        )
+    return constant_value
 
 
 def source_of(name: str) -> dict[str, str]:
@@ -103,10 +105,10 @@ def same_source(source: dict[str, str], *folders: Path) -> str:
 
 
 def _parts(name: str) -> tuple[Path, str]:
-    found = _REFERENCE.fullmatch(name)
-    if found is None or "\0" in name:
+    match = _REFERENCE.fullmatch(name)
+    if match is None or "\0" in name:
         raise ParameterError(f"scheme = {shortened(name)} is no file and constant, as in two_choices.py:SCHEME")
-    return Path(found["file"]), found["constant"] or ""
+    return Path(match["file"]), match["constant"] or ""
 
 
 def _digest(file: Path, key: str) -> str:

@@ -116,10 +116,10 @@ def expected_traversals(scenario: Scenario, fabric: Fabric, flows: FlowList, sch
     src, segments = flows.src[counted], -(-flows.flow_bytes[counted] // params.mss_bytes)
     short, long = (_carried(scheme.stack(each)) for each in (True, False))
     copies = np.where(flows.short[counted] & scheme.known_sizes, short, long)
-    asked = np.bincount(src, weights=segments * copies, minlength=fabric.n_hosts)
+    weights = np.bincount(src, weights=segments * copies, minlength=fabric.n_hosts)
     packet_bits = BITS_PER_BYTE * (params.mss_bytes + params.header_bytes + scenario.link_bytes)
     possible = fabric.rate_bps[fabric.host_port] * scenario.end_s / packet_bits
-    return float(2 * _most_hops(fabric) * np.minimum(asked, 1 + possible).sum())
+    return float(2 * _most_hops(fabric) * np.minimum(weights, 1 + possible).sum())
 
 
 def expected_cpu_s(scenario: Scenario) -> float:

@@ -57,7 +57,7 @@ def check_calls(hook: Hook) -> None:
 
 def _of_user(hook: Any) -> list[Any]:
     """Return a hook and the functions that it calls, as far as they are a user's; what is called comes first."""
-    found: list[Any] = []
+    functions: list[Any] = []
 
     def visit(function: Any) -> None:
         if function not in entered:
@@ -65,12 +65,12 @@ def _of_user(hook: Any) -> list[Any]:
             for each in names_read(_text_of(function)):
                 if _is_called(each.value):
                     visit(each.value)
-            found.append(function)
+            functions.append(function)
 
     entered: list[Any] = []
     if is_own(hook):
         visit(hook)
-    return [each for each in found if is_own(_text_of(each))]
+    return [each for each in functions if is_own(_text_of(each))]
 
 
 def _is_called(value: Any) -> bool:

@@ -106,16 +106,16 @@ def _refused(error: Exception, scheme: Scheme) -> str:
 def hooks_in(scheme: Scheme) -> list[Hook]:
     """Return all hooks of a scheme and the functions marked as inlined that they name."""
     parts = [part for _, part in components(scheme)]
-    found = [hook for part in parts for name in hooks_of(part.role) if (hook := getattr(part, name))]
-    for hook in found:  # grows on the way: an inlined function may name another
-        found += [each.value for each in names_read(hook) if is_marked(each.value) and each.value not in found]
-    return found
+    hooks = [hook for part in parts for name in hooks_of(part.role) if (hook := getattr(part, name))]
+    for hook in hooks:  # grows on the way: an inlined function may name another
+        hooks += [each.value for each in names_read(hook) if is_marked(each.value) and each.value not in hooks]
+    return hooks
 
 
 def _not_compiled(error: Exception, hooks: list[Hook]) -> str:
-    found = getattr(error, "loc", None)
-    if found is not None:
-        return f"{line(found.filename, found.line)} cannot be compiled: {RULE}"
+    place = getattr(error, "loc", None)
+    if place is not None:
+        return f"{line(place.filename, place.line)} cannot be compiled: {RULE}"
     # The compiler gave up before it knew of lines: name the hooks that are not those of the package.
     own = [hook.__name__ for hook in hooks if is_own(hook)]
     reason = str(error).splitlines()[0].partition(" Raised from")[0].rstrip(". ")

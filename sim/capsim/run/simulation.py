@@ -94,8 +94,8 @@ def simulate(
     described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
     chosen = scheme if isinstance(scheme, Scheme) else find(described.scheme if scheme is None else scheme)
     seed = described.seed if rng is None else int(generator(rng).integers(2**63))
-    asked = described.scheme if scheme is None else scheme
-    name = asked if isinstance(asked, str) and is_reference(asked) else chosen.name
+    wanted = described.scheme if scheme is None else scheme
+    name = wanted if isinstance(wanted, str) and is_reference(wanted) else chosen.name
     scenario = filled(described.replace(scheme=name, seed=seed), chosen).scenario
     return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
 
@@ -221,7 +221,7 @@ def _result(
     loading: Loading,
     cpu_s: float,
 ) -> Result:
-    ideal, with_subflows = ideal_of_stacks(setup), has_subflows(raw, asked=scenario.subflows)
+    ideal, with_subflows = ideal_of_stacks(setup), has_subflows(raw, request=scenario.subflows)
     flows = tables.flows_table(raw, setup, ideal_fct_s=ideal)
     resources = Resources(
         traversals=int(raw.counters["traversals"][0]),
@@ -251,12 +251,12 @@ def _result(
 def ideal_of_stacks(setup: Setup) -> npt.NDArray[np.float64]:
     """Return over flows the ideal completion time with the packet sizes of each flow's stack, in seconds."""
     number, _ = setup.flow_classes
-    found = np.empty(len(number))
+    times = np.empty(len(number))
     sizes = [(stack.transport.params.mss_bytes, stack.transport.params.header_bytes) for stack in setup.stacks]
     for mss_bytes, header_bytes in dict.fromkeys(sizes):
         ours = np.isin(number, [index for index, size in enumerate(sizes) if size == (mss_bytes, header_bytes)])
         ideal = ideal_fct_s(
             setup.flows, setup.fabric, mss_bytes=mss_bytes, header_bytes=header_bytes, link_bytes=setup.link_bytes
         )
-        found[ours] = ideal[ours]
-    return found
+        times[ours] = ideal[ours]
+    return times

@@ -195,11 +195,15 @@ def _links(losses: PathLosses) -> npt.NDArray[np.int64]:
 
 
 def _link(losses: PathLosses, path: int, place: int) -> LinkChange:
-    found = losses.paths[path]
-    independent = found.burst_packets is None or found.loss in (0, 1) or found.burst_packets * (1 - found.loss) <= 1
-    burst = None if independent else found.burst_packets
+    path_losses = losses.paths[path]
+    independent = (
+        path_losses.burst_packets is None
+        or path_losses.loss in (0, 1)
+        or path_losses.burst_packets * (1 - path_losses.loss) <= 1
+    )
+    burst = None if independent else path_losses.burst_packets
     return LinkChange(
-        between=("left", "right"), one_way=True, parallel=place, loss_prob=found.loss, loss_burst_packets=burst
+        between=("left", "right"), one_way=True, parallel=place, loss_prob=path_losses.loss, loss_burst_packets=burst
     )
 
 

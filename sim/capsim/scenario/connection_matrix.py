@@ -33,7 +33,7 @@ from capsim.fabric.files import FlowFile
 from capsim.fabric.listed import PATH
 from capsmodel._files import read_text
 from capsmodel.checks import ParameterError, require
-from capsmodel.text_tables import Column, Faults, Table, quantity, whole
+from capsmodel.text_tables import Faults, FileColumn, TextTable, quantity, whole
 
 SUFFIX = ".cm"
 _DONE: dict[str, AfterAt] = {"send_done_trigger": "sender", "recv_done_trigger": "receiver"}
@@ -120,22 +120,24 @@ def _read_flow(matrix: _Matrix, number: int, words: Sequence[str]) -> None:
     src, _, dst = words[0].partition("->")
     ends = int(_HOST.read(src, "")), int(_HOST.read(dst, ""))
     require(ends[0] != ends[1], f"{words[0]}, but a flow needs two hosts")
-    found = _pairs(words[1:], _FLOW_WORDS)
-    require("size" in found, "no size: give the bytes of the flow")
-    require(("start" in found) != ("trigger" in found), "a flow has either a start or a trigger: give one of them")
+    words_of = _pairs(words[1:], _FLOW_WORDS)
+    require("size" in words_of, "no size: give the bytes of the flow")
+    require(
+        ("start" in words_of) != ("trigger" in words_of), "a flow has either a start or a trigger: give one of them"
+    )
     matrix.lines.append(number)
     matrix.ends.append(ends)
-    matrix.words.append(found)
+    matrix.words.append(words_of)
 
 
 def _read_trigger(matrix: _Matrix, number: int, words: Sequence[str]) -> None:
     kinds = [word for word in words if word in _KINDS]
-    found = _pairs([word for word in words if word not in _KINDS], {"id": _ID, "count": _COUNT})
-    require(len(kinds) == 1 and "id" in found, f"a trigger has an id and is {' or '.join(_KINDS[:2])}")
+    words_of = _pairs([word for word in words if word not in _KINDS], {"id": _ID, "count": _COUNT})
+    require(len(kinds) == 1 and "id" in words_of, f"a trigger has an id and is {' or '.join(_KINDS[:2])}")
     require(kinds[0] != "multishot", _MULTISHOT)
-    require(("count" in found) == (kinds[0] == "barrier"), "a barrier has a count, and a oneshot has none")
-    require(found["id"] not in matrix.triggers, f"a second trigger {found['id']}: leave one out")
-    matrix.triggers[found["id"]] = (number, kinds[0], found.get("count", 1))
+    require(("count" in words_of) == (kinds[0] == "barrier"), "a barrier has a count, and a oneshot has none")
+    require(words_of["id"] not in matrix.triggers, f"a second trigger {words_of['id']}: leave one out")
+    matrix.triggers[words_of["id"]] = (number, kinds[0], words_of.get("count", 1))
 
 
 _MULTISHOT = (
@@ -144,17 +146,17 @@ _MULTISHOT = (
 )
 
 
-def _pairs(words: Sequence[str], known: dict[str, Column]) -> dict[str, Any]:
+def _pairs(words: Sequence[str], known: dict[str, FileColumn]) -> dict[str, Any]:
     """Return the value after each word."""
-    found: dict[str, Any] = {}
+    pairs: dict[str, Any] = {}
     for name, cell in zip(words[::2], (*words[1::2], ""), strict=False):
         require(name in known, f"unknown word {shortened(name)}: known are {', '.join(known)}")
-        require(name not in found, f"{name} stands twice: leave one out")
+        require(name not in pairs, f"{name} stands twice: leave one out")
         try:
-            found[name] = known[name].read(cell, "ps")
+            pairs[name] = known[name].read(cell, "ps")
         except ParameterError as error:
             raise ParameterError(f"{name}: {error}") from None
-    return found
+    return pairs
 
 
 def _size(cell: str, unit: str) -> Any:
@@ -170,8 +172,8 @@ def _start(cell: str, unit: str) -> Any:
 
 _FLOW_WORDS = {
     "id": _ID,
-    "start": Column("start_s", _start, {}),
-    "size": Column("flow_bytes", _size, {}),
+    "start": FileColumn("start_s", _start, {}),
+    "size": FileColumn("flow_bytes", _size, {}),
     "prio": whole("prio", _COUNTED.check),
     "trigger": _ID,
     **dict.fromkeys(_DONE, _ID),
@@ -180,10 +182,10 @@ _FLOW_WORDS = {
 
 def _check_heads(matrix: _Matrix) -> None:
     """Refuse counts other than those of the lines, as htsim does, and hosts beyond them."""
-    found = {"Connections": len(matrix.words), "Triggers": len(matrix.triggers), "Failures": 0}
-    for head, count in found.items():
-        said = matrix.heads.get(head, count if head == "Connections" else 0)
-        require(said == count, f"{matrix.file}: {head} {said}, but the file has {count}")
+    counts = {"Connections": len(matrix.words), "Triggers": len(matrix.triggers), "Failures": 0}
+    for head, count in counts.items():
+        announced = matrix.heads.get(head, count if head == "Connections" else 0)
+        require(announced == count, f"{matrix.file}: {head} {announced}, but the file has {count}")
     hosts = matrix.heads.get("Nodes", bounds.HOST.largest + 1)
     faults = Faults()
     for row, ends in enumerate(matrix.ends):
@@ -207,15 +209,15 @@ def _flow_file(matrix: _Matrix, faults: Faults) -> FlowFile:
     columns: dict[str, list[Any]] = {
         "src": [src for src, _ in matrix.ends],
         "dst": [dst for _, dst in matrix.ends],
-        "flow_bytes": [found["size"] for found in flows],
-        "start_s": [float(found.get("start", 0.0)) for found in flows],
+        "flow_bytes": [flow["size"] for flow in flows],
+        "start_s": [float(flow.get("start", 0.0)) for flow in flows],
         AFTER: after,
         PATH: [None] * len(flows),
     }
-    extra = {name: [str(found.get(name, "")) for found in flows] for name in ("id", "prio")}
+    extra = {name: [str(flow.get(name, "")) for flow in flows] for name in ("id", "prio")}
     given = {name: cells for name, cells in extra.items() if any(cells)}
     pairs_of([cell or "" for cell in after], matrix.place)
-    table = Table(file=matrix.file, lines=matrix.lines, heads={}, columns=columns, extra=given)
+    table = TextTable(file=matrix.file, lines=matrix.lines, heads={}, columns=columns, extra=given)
     return FlowFile(table, after_at=_after_at(matrix))
 
 

@@ -49,15 +49,15 @@ def unread_params(scenario: Scenario, scheme: Scheme) -> list[str]:
     >>> unread_params(asked, find("pfabric")), unread_params(asked, find("ecmp"))
     (['transport.min_rto_s'], [])
     """
-    found = []
+    unread_names = []
     for role, values in scenario.params.items():
         components = [getattr(stack, role) for stack in scheme.stacks] if role in HOST_ROLES else []
         components += [getattr(scheme, role)] if role in NETWORK_ROLES else []
         having = [each for each in components if any(name in values for name in getattr(each.params, "unread", ()))]
         unread = {name for each in having for name in each.params.unread}
         unread -= {name for each in components for name in each.settable}
-        found += [f"{role}.{name}" for name in values if name in unread]
-    return found
+        unread_names += [f"{role}.{name}" for name in values if name in unread]
+    return unread_names
 
 
 def entry_schemes(entries: Sequence[AnyTraffic], params: Params) -> dict[int, Scheme]:
@@ -90,8 +90,8 @@ def entry_schemes(entries: Sequence[AnyTraffic], params: Params) -> dict[int, Sc
 
 def _with_known(scheme: Scheme, params: Params) -> Scheme:
     """Return `scheme` with those parameters of hosts that it has: the rest is of other entries and of switches."""
-    found = {}
+    known = {}
     for role in HOST_ROLES:
         own = {name for stack in scheme.stacks for name in getattr(stack, role).settable}
-        found[role] = {name: value for name, value in params.get(role, {}).items() if name in own}
-    return scheme.with_params(**{role: values for role, values in found.items() if values})
+        known[role] = {name: value for name, value in params.get(role, {}).items() if name in own}
+    return scheme.with_params(**{role: values for role, values in known.items() if values})

@@ -183,50 +183,50 @@ def filled(scenario: Scenario, scheme: Scheme) -> Filled:
 
 
 def _check_rate(profile: str, fabric: Fabric) -> None:
-    found = {int(rate) for rate in fabric.rate_bps[fabric.host_port]}
-    listed = ", ".join(f"{rate / 1e9:g}" for rate in sorted(found))
+    rates = {int(rate) for rate in fabric.rate_bps[fabric.host_port]}
+    listed = ", ".join(f"{rate / 1e9:g}" for rate in sorted(rates))
     remedy = "set fabric.rate_bps, or leave the profile out"
     text = f"profile = {profile!r} is for hosts of {profile[:-1]} Gbps, but theirs is {listed} Gbps: {remedy}"
-    require(found == {int(PROFILE_RATES_BPS[profile])}, text)
+    require(rates == {int(PROFILE_RATES_BPS[profile])}, text)
 
 
 def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
     """Return what the rules say for the components of a scheme, by the name of the setting."""
-    found = _windows(scheme.long.transport, sizes) | _timers(scheme, sizes)
+    values = _windows(scheme.long.transport, sizes) | _timers(scheme, sizes)
     if _has_param(scheme.long.congestion, "base_rtt_s"):
-        found["congestion.rate_bps"], found["congestion.base_rtt_s"] = sizes.rate_bps, sizes.rtt_s
-    found |= _ports(scheme, sizes)
+        values["congestion.rate_bps"], values["congestion.base_rtt_s"] = sizes.rate_bps, sizes.rtt_s
+    values |= _ports(scheme, sizes)
     if _has_param(scheme.balancer, "gap_s"):
-        found["balancer.gap_s"] = sizes.drain_s
-    return found
+        values["balancer.gap_s"] = sizes.drain_s
+    return values
 
 
 def _windows(transport: Transport, sizes: Sizes) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if transport.reliable:
         mss_bytes = sizes.packet_bytes - transport.params.header_bytes
-        found["transport.mss_bytes"] = mss_bytes
-        found["transport.max_window_bytes"] = min(sizes.window_packets * mss_bytes, int(WINDOW_BYTES.largest))
+        values["transport.mss_bytes"] = mss_bytes
+        values["transport.max_window_bytes"] = min(sizes.window_packets * mss_bytes, int(WINDOW_BYTES.largest))
     if begins_at_full_rate(transport):
-        found["transport.initial_window_packets"] = sizes.bdp_packets
+        values["transport.initial_window_packets"] = sizes.bdp_packets
     if _has_param(transport, "most_window_packets"):
-        found["transport.most_window_packets"] = sizes.bdp_packets
-        found["transport.rto_s"] = _PFABRIC_RTO_RTT * sizes.rtt_s
-    return found
+        values["transport.most_window_packets"] = sizes.bdp_packets
+        values["transport.rto_s"] = _PFABRIC_RTO_RTT * sizes.rtt_s
+    return values
 
 
 def _ports(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if getattr(scheme.queue.params, "mark_high_bytes", 0):
         for name, share in (("queue.mark_low_bytes", _K_BDP), ("queue.mark_high_bytes", _HIGH_BDP)):
-            found[name] = ceil(share * sizes.bdp_packets) * sizes.packet_bytes
+            values[name] = ceil(share * sizes.bdp_packets) * sizes.packet_bytes
     if _has_param(scheme.queue, "threshold_packets"):
-        found["queue.threshold_packets"] = sizes.threshold_packets
+        values["queue.threshold_packets"] = sizes.threshold_packets
     if _has_param(scheme.queue, "trim_bytes"):
-        found["queue.limit_bytes"] = _trim_packets(scheme, sizes) * sizes.packet_bytes
+        values["queue.limit_bytes"] = _trim_packets(scheme, sizes) * sizes.packet_bytes
     if _has_param(scheme.queue, "buffer_bytes"):
-        found["queue.buffer_bytes"] = _PFABRIC_QUEUE_BDP * sizes.bdp_packets * sizes.packet_bytes
-    return found
+        values["queue.buffer_bytes"] = _PFABRIC_QUEUE_BDP * sizes.bdp_packets * sizes.packet_bytes
+    return values
 
 
 def begins_at_full_rate(transport: Component) -> bool:
@@ -243,13 +243,13 @@ def _timers(scheme: Scheme, sizes: Sizes) -> dict[str, float]:
     if _has_param(scheme.long.congestion, "base_rtt_s"):
         queues_s = 6 * 8 * _trim_packets(scheme, sizes) * sizes.packet_bytes / sizes.rate_bps
         return {"transport.min_rto_s": _UET_RTO_S + queues_s}
-    found = {}
+    values = {}
     having = [stack.transport for stack in scheme.stacks if _has_param(stack.transport, "min_rto_s")]
     if any(transport.params.min_rto_s > _MIN_RTO_S for transport in having):
-        found["transport.min_rto_s"] = _MIN_RTO_S
+        values["transport.min_rto_s"] = _MIN_RTO_S
     if sizes.rtt_s >= _MIN_RTO_S and _has_param(scheme.long.transport, "initial_rtt_s"):
-        found["transport.initial_rtt_s"] = sizes.rtt_s
-    return found
+        values["transport.initial_rtt_s"] = sizes.rtt_s
+    return values
 
 
 def _has_param(component: Component, name: str) -> bool:
@@ -308,11 +308,11 @@ def _warm_up_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
 
 def _unread_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
     """Yield a line for each parameter that schemes do not read."""
-    found: dict[str, dict[str, None]] = {}
+    schemes_of: dict[str, dict[str, None]] = {}
     for scenario, scheme in runs:
         for setting in unread_params(scenario, scheme):
-            found.setdefault(setting, {})[scheme.name] = None
-    for setting, names in found.items():
+            schemes_of.setdefault(setting, {})[scheme.name] = None
+    for setting, names in schemes_of.items():
         yield f"{setting} has no effect on {_few(names)}"
 
 
@@ -354,19 +354,19 @@ def rate_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
     ...     print(line)
     defaults of 1 Gbps where hosts have 100 Gbps: window 1 MB below rate x RTT, K = 20 packets; profile 100g fits
     """
-    found: dict[str, None] = {}
+    remarks: dict[str, None] = {}
     rates: set[float] = set()
     for scenario, scheme in runs:
         rate_bps = 0.0 if scenario.profile else _fastest_bps(scenario)
         if rate_bps > _OLD_RATE_BPS and (kept := list(_old_defaults(scenario, scheme))):
-            found |= dict.fromkeys(kept)
+            remarks |= dict.fromkeys(kept)
             rates.add(rate_bps)
-    if not found:
+    if not remarks:
         return []
     known = [name for name, one in PROFILE_RATES_BPS.items() if rates == {one}]
     remedy = f"profile {known[0]} fits" if known else "set what fits"
     listed = " and ".join(f"{rate / 1e9:g}" for rate in sorted(rates))
-    return [f"defaults of 1 Gbps where hosts have {listed} Gbps: {', '.join(found)}; {remedy}"]
+    return [f"defaults of 1 Gbps where hosts have {listed} Gbps: {', '.join(remarks)}; {remedy}"]
 
 
 def _fastest_bps(scenario: Scenario) -> float:

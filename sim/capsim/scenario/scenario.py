@@ -193,11 +193,11 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def tables(self, *, only: Collection[str] | None = None) -> dict[str, Any]:
         """Return what :meth:`to_dict` does, or the tables of some fields only, which it does not check."""
-        found = without_defaults(self, only=only)
-        if self.profile and "fabric" in found:  # reading it again fills in nothing
+        tables = without_defaults(self, only=only)
+        if self.profile and "fabric" in tables:  # reading it again fills in nothing
             known = {key: getattr(self.fabric, key) for key in ("rate_bps", "delay_s") if hasattr(self.fabric, key)}
-            found["fabric"] |= known
-        return found
+            tables["fabric"] |= known
+        return tables
 
     def to_toml(self) -> str:
         """Return the scenario as TOML, in SI numbers; :func:`load_scenario` reads it back to an equal one."""
@@ -254,15 +254,15 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
 
 def _with_scheme_files(tables: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return the tables with the files of schemes relative to `folder`."""
-    found = dict(tables)
-    if isinstance(found.get("scheme"), str):
-        found["scheme"] = in_folder(found["scheme"], folder)
-    compared = found.get("compare")
+    copied = dict(tables)
+    if isinstance(copied.get("scheme"), str):
+        copied["scheme"] = in_folder(copied["scheme"], folder)
+    compared = copied.get("compare")
     if isinstance(compared, dict) and isinstance(names := compared.get("schemes"), list | tuple):
-        found["compare"] = compared | {
+        copied["compare"] = compared | {
             "schemes": [in_folder(name, folder) if isinstance(name, str) else name for name in names]
         }
-    return found
+    return copied
 
 
 def _with_graph(fabric: dict[str, Any], folder: Path) -> dict[str, Any]:

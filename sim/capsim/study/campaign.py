@@ -45,7 +45,7 @@ from capsim.study.looks import (
 from capsim.study.measures import TaskList
 from capsim.study.metrics import known_metric
 from capsim.study.points import Point, Scale, point_name
-from capsim.study.samples import Quantity, Rows, Statement, compared_columns
+from capsim.study.samples import Quantity, RunRows, Statement, compared_columns
 from capsmodel.experiments.kept import DIGEST, check_columns, keep, with_digests
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.progress import Minutes
@@ -274,14 +274,14 @@ class Campaign:
             keep(self.frame.rename(columns=places), self._records, folder, name=self.design.name, columns=columns)
 
     @cached_property
-    def _rows(self) -> Mapping[Group, Rows]:
-        points: dict[Group, list[Point]] = {group: [] for group in self.tasks}
-        keys: dict[Group, list[dict[str, Any]]] = {group: [] for group in self.tasks}
+    def _rows(self) -> Mapping[Group, RunRows]:
+        points: dict[Group, list[Point]] = {}
+        keys: dict[Group, list[dict[str, Any]]] = {}
         for group, point, task in self.there:
-            points[group].append(point)
-            keys[group].append({"seed": task.payload["seed"] - group.offset, TASK_COLUMN: task.id})
+            points.setdefault(group, []).append(point)
+            keys.setdefault(group, []).append({"seed": task.payload["seed"] - group.offset, TASK_COLUMN: task.id})
         return {
-            group: Rows(points[group], DataFrame(listed).join(self.measured, on=TASK_COLUMN)) if listed else Rows()
+            group: RunRows(points[group], DataFrame(listed).join(self.measured, on=TASK_COLUMN))
             for group, listed in keys.items()
         }
 
@@ -295,8 +295,8 @@ class Campaign:
         """
         numbers = self.numbers(setting)
         if not (sampled and self.design.has_reduced):
-            found = self.of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
-            return judged(found, numbers, level=self.level)
+            of_runs = self.of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
+            return judged(of_runs, numbers, level=self.level)
         text = self.of_runs(claim_id, TEXT, "paper", sampled=True)
         evidence = text if setting == TEXT else self._carried_over(text, claim_id, setting)
         most = seeds_there(text, numbers)
@@ -304,7 +304,7 @@ class Campaign:
 
     def of_runs(self, claim_id: str, setting: str, scale: Scale, *, sampled: bool, offset: int = 0) -> OfRuns:
         """Return a claim in a setting with the runs that are there of a scale and a family of seeds."""
-        rows = self._rows.get(Group(setting, scale, offset), Rows())
+        rows = self._rows.get(Group(setting, scale, offset), RunRows())
         return OfRuns(Statement(self.design, claim_id, setting, sampled), rows)
 
     def _carried_over(self, text: OfRuns, claim_id: str, setting: str) -> CarriedOver:
@@ -313,49 +313,49 @@ class Campaign:
 
     def verdict(self, claim_id: str) -> Verdict:
         """Return the verdict on a claim in the setting of the text."""
-        found = self.judged(claim_id, TEXT, sampled=False)
+        first = self.judged(claim_id, TEXT, sampled=False)
         statement = Statement(self.design, claim_id)
-        ours = statement.value(found.decision)
-        word: str = found.decision.word
+        ours = statement.value(first.decision)
+        word: str = first.decision.word
         again: Judged | None = None
         others: tuple[str, ...] = ()
-        next_seeds = found.next_seeds
+        next_seeds = first.next_seeds
         if word == FAILS:
             again = self.judged(claim_id, TEXT, sampled=False, offset=second_family(self.design))
-            others, next_seeds = self._not_as_printed(claim_id, found.seeds), again.next_seeds
+            others, next_seeds = self._not_as_printed(claim_id, first.seeds), again.next_seeds
             word = OPEN if again.decision.word != FAILS or others else FAILS
         if word in (FAILS, ABSENT) and any(one in FOR_THE_PAPER for one in self.words(claim_id).values()):
             word = DEPENDS
         offset = second_family(self.design) if again else 0
-        takes = self._takes(again or found, found.seeds or next_seeds) if word == OPEN and not others else 0
+        takes = self._takes(again or first, first.seeds or next_seeds) if word == OPEN and not others else 0
         return Verdict(
             word=word,
             value=ours.values,
             interval=ours.interval,
             quantity=ours.quantity,
-            seeds=found.seeds,
-            points=tuple(found.decision.intervals.items()),
-            skewness=found.decision.skewness,
+            seeds=first.seeds,
+            points=tuple(first.decision.intervals.items()),
+            skewness=first.decision.skewness,
             again=again,
             not_as_printed=others,
-            times_printed=statement.times_printed(found.decision),
+            times_printed=statement.times_printed(first.decision),
             next_seeds=next_seeds,
             next_cpu_s=self._price_s(Group(TEXT, "paper", offset), next_seeds, statement.points),
             takes_seeds=takes,
             takes_cpu_s=self._price_s(Group(TEXT, "paper", offset), takes, statement.points),
-            stays_open=_stays_open(found.decision.points, others) if word == OPEN and not takes else "",
+            stays_open=_stays_open(first.decision.points, others) if word == OPEN and not takes else "",
         )
 
-    def _takes(self, found: Judged, first: int) -> int:
+    def _takes(self, last: Judged, first: int) -> int:
         """Return the seeds that would decide an open claim; of a family without a look, `first`.
 
         By the second family it is decided if the word is any.
         """
-        return foreseen_seeds(found, self.numbers(), level=self.level) if found.seeds else first
+        return foreseen_seeds(last, self.numbers(), level=self.level) if last.seeds else first
 
     def _not_as_printed(self, claim_id: str, seeds: int) -> tuple[str, ...]:
         """Return the sides of a comparison of which something in its unit is printed that ours is not near."""
-        rows = self._rows.get(Group(TEXT, "paper"), Rows())
+        rows = self._rows.get(Group(TEXT, "paper"), RunRows())
         unit = known_metric(self.design.metric(claim_id)).unit
         compared = {point for one in self.design.comparisons(claim_id) for _, point in one.terms}
         return tuple(
@@ -370,8 +370,8 @@ class Campaign:
     @cached_property
     def _printed_levels(self) -> Sequence[Statement]:
         """Return the claims that print the value of one point."""
-        found = [Statement(self.design, name) for name in self.design.claims if self.design.claims[name].is_simulated]
-        return [one for one in found if one.is_printed_level]
+        statements = [Statement(self.design, name) for name, one in self.design.claims.items() if one.is_simulated]
+        return [one for one in statements if one.is_printed_level]
 
     def words(self, claim_id: str) -> dict[str, str]:
         """Return the words of a claim in all settings that count for it, at the sampled points.
@@ -393,13 +393,13 @@ class Campaign:
         return judged(reduced, self.numbers(), level=self.level).decision.word == base
 
     def _word(self, claim_id: str, setting: str, base: str) -> str:
-        found = self.judged(claim_id, setting, sampled=True)
-        if found.decision.word in (OPEN, base):
-            return found.decision.word
+        standing = self.judged(claim_id, setting, sampled=True)
+        if standing.decision.word in (OPEN, base):
+            return standing.decision.word
         scale = self.design.scale(sampled=True)
         before, after = (self.of_runs(claim_id, one, scale, sampled=True) for one in (TEXT, setting))
-        seeds = seeds_there(before, [one for one in self.numbers(setting) if one <= found.seeds])
-        return found.decision.word if seeds and is_changed(before, after, seeds, level=self.level) else OPEN
+        seeds = seeds_there(before, [one for one in self.numbers(setting) if one <= standing.seeds])
+        return standing.decision.word if seeds and is_changed(before, after, seeds, level=self.level) else OPEN
 
     @cached_property
     def settings_of(self) -> Mapping[str, Sequence[str]]:
@@ -527,36 +527,36 @@ class Campaign:
     @cached_property
     def _over_expected(self) -> Mapping[Scale, float]:
         """Return what the runs of each scale that are there took over what was expected of them."""
-        found: dict[Scale, list[tuple[float, float]]] = {}
+        pairs: dict[Scale, list[tuple[float, float]]] = {}
         for (scale, point), costs_s in self._costs_s.items():
             setting, cost_s = next(iter(costs_s.items()))
-            found.setdefault(scale, []).append((cost_s, self.design.expected_cpu_s(point, setting, scale)))
-        return {scale: sum(one for one, _ in both) / sum(one for _, one in both) for scale, both in found.items()}
+            pairs.setdefault(scale, []).append((cost_s, self.design.expected_cpu_s(point, setting, scale)))
+        return {scale: sum(one for one, _ in both) / sum(one for _, one in both) for scale, both in pairs.items()}
 
     @cached_property
     def _costs_s(self) -> Mapping[tuple[Scale, Point], Mapping[str, float]]:
         """Return the mean processor time of runs by scale, point and setting, the text first, in seconds."""
-        found: dict[tuple[Scale, Point], dict[str, list[float]]] = {}
+        costs: dict[tuple[Scale, Point], dict[str, list[float]]] = {}
         for group, point, task in sorted(self.there, key=lambda one: one[0].setting != TEXT):
-            found.setdefault((group.scale, point), {}).setdefault(group.setting, []).append(self.cpu_s[task.id])
-        return {at: {one: sum(times) / len(times) for one, times in each.items()} for at, each in found.items()}
+            costs.setdefault((group.scale, point), {}).setdefault(group.setting, []).append(self.cpu_s[task.id])
+        return {at: {one: sum(times) / len(times) for one, times in each.items()} for at, each in costs.items()}
 
     @cached_property
     def _seeds_of(self) -> Mapping[Group, Mapping[Point, list[int]]]:
         """Return the seeds that are there at each point of a group, counted from 1 in each family."""
-        found: dict[Group, dict[Point, list[int]]] = {}
+        seeds_of: dict[Group, dict[Point, list[int]]] = {}
         for group, point, task in self.there:
-            found.setdefault(group, {}).setdefault(point, []).append(task.payload["seed"] - group.offset)
-        return found
+            seeds_of.setdefault(group, {}).setdefault(point, []).append(task.payload["seed"] - group.offset)
+        return seeds_of
 
     def _runs_of(self, look: Look) -> dict[tuple[Point, int], Task]:
         """Return all runs of a look by point and seed, a seed after the other; of equal ones the first."""
         runs = self.tasks[look.group]
-        found: dict[str, tuple[Point, int]] = {}
+        run_of: dict[str, tuple[Point, int]] = {}
         seeds = (look.group.offset + number for number in range(1, look.seeds + 1))
         for key in ((point, seed) for seed in seeds for point in look.points):
-            found.setdefault(runs[key].id, key)
-        return {key: runs[key] for key in found.values()}
+            run_of.setdefault(runs[key].id, key)
+        return {key: runs[key] for key in run_of.values()}
 
     def _missing(self, look: Look) -> int:
         return sum(task.id not in self.cpu_s for task in self._runs_of(look).values())
@@ -605,12 +605,12 @@ def all_tasks(design: Design) -> dict[Group, TaskList[Point]]:
     """
     text = Group(TEXT, design.scale(sampled=False))
     others = {Group(setting, design.scale(sampled=True)): True for setting in design.settings}
-    found = {}
+    tasks = {}
     for group, sampled in (others | {text: False, text._replace(offset=second_family(design)): False}).items():
         points = design.points(group.setting, sampled=sampled)
         numbers = range(group.offset + 1, group.offset + _numbers(design, group.setting)[-1] + 1)
-        found[group] = design.tasks(points, numbers, setting=group.setting, scale=group.scale)
-    return found
+        tasks[group] = design.tasks(points, numbers, setting=group.setting, scale=group.scale)
+    return tasks
 
 
 def second_family(design: Design) -> int:
@@ -669,16 +669,16 @@ def advance(
     ParameterError
         If `budget_s` is negative or NaN.
     """
-    end_s, made, asked = end_of(budget_s), 0, progress or Progress()
-    minutes = asked.minutes or Minutes()
+    end_s, made, bar = end_of(budget_s), 0, progress or Progress()
+    minutes = bar.minutes or Minutes()
     campaigns = [Campaign(design, folder, only=frozenset(claims)) for design in designs]
     ended: set[int] = set()
     while (left_s := end_s - time.monotonic()) > 0 and (open_ := _cheapest(campaigns, ended)):
-        number, found = open_
-        shown = replace(asked, label=found.design.name, named=found.name_of, minutes=minutes)
-        tasks = found.next_tasks(shard)
+        number, look = open_
+        shown = replace(bar, label=look.design.name, named=look.name_of, minutes=minutes)
+        tasks = look.next_tasks(shard)
         made += run_sweep(tasks, folder, executor=executor, progress=shown, budget_s=left_s).ran
-        campaigns[number] = Campaign(found.design, folder, found.tasks, found.only)
+        campaigns[number] = Campaign(look.design, folder, look.tasks, look.only)
         ended |= {number} if shard != (1, 1) else set()
     return made
 

@@ -19,14 +19,14 @@ import msgspec
 from capsim.base.bounds import shortened
 from capsim.results.load_record import SETTLED, settled_before
 from capsim.run.estimate import expected_cpu_s
-from capsim.study.file import Claim, Table, Term, check_known, claims_of
+from capsim.study.file import Claim, PrintedTable, Term, check_known, claims_of
 from capsim.study.metrics import METRICS
 from capsim.study.points import Label, Point, Runs, Scale, point_name
 from capsim.study.template import filled
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.statistics.robustness import TEXT
 
-__all__ = ["FROM_EMPTY", "UNKNOWN_COST_S", "Comparison", "Design"]
+__all__ = ["FROM_EMPTY", "UNKNOWN_COST_S", "ComparedRuns", "Design"]
 
 FROM_EMPTY = "from empty"
 """Mark of a claim whose runs begin with an empty network, and end before it is at its load."""
@@ -35,7 +35,7 @@ UNKNOWN_COST_S = 10.0
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedRuns:
     """Runs of one seed that a claim compares.
 
     Attributes
@@ -86,13 +86,13 @@ class Design(Runs):
     @cached_property
     def claims(self) -> Mapping[str, Claim]:
         """Return the claims by id: of panels, of tables, and those in neither."""
-        found: dict[str, Claim] = {}
+        claims: dict[str, Claim] = {}
         for claim in claims_of(self.source, self._row_label):
-            require(claim.id not in found, f"{self.name}.toml: two claims have the id {claim.id}: rename one")
-            found[claim.id] = claim
-        return found
+            require(claim.id not in claims, f"{self.name}.toml: two claims have the id {claim.id}: rename one")
+            claims[claim.id] = claim
+        return claims
 
-    def _row_label(self, table: Table, row: str, where: str) -> Label:
+    def _row_label(self, table: PrintedTable, row: str, where: str) -> Label:
         """Return the value of its axis that a row of a printed table stands for."""
         self._check_axes([table.axis], where)
         axis = self.axes[table.axis]
@@ -135,15 +135,15 @@ class Design(Runs):
                 if not alike:
                     break
             for one, other in (pair for pair in alike if pair in compared):
-                told = f"{self.name}.toml: axes.{name}: {shortened(one)} and {shortened(other)} give the same runs"
-                raise ParameterError(f"{told}: leave one out")
+                message = f"{self.name}.toml: axes.{name}: {shortened(one)} and {shortened(other)} give the same runs"
+                raise ParameterError(f"{message}: leave one out")
 
     def metric(self, claim_id: str, setting: str = TEXT) -> str:
         """Return the metric that a claim compares in a setting."""
-        said, where = self.claims[claim_id].metric, f"{self.name}.toml: {claim_id}"
-        require(bool(said), f"{where}: metric is missing: name what is compared, as in mean_fct_short_s")
+        metric, where = self.claims[claim_id].metric, f"{self.name}.toml: {claim_id}"
+        require(bool(metric), f"{where}: metric is missing: name what is compared, as in mean_fct_short_s")
         first = tuple((name, axis.first) for name, axis in self.axes.items())
-        name = str(filled(said, self._known(first, setting, "paper"), where=f"{where}.metric"))
+        name = str(filled(metric, self._known(first, setting, "paper"), where=f"{where}.metric"))
         if self.source.file.scenario:
             check_known(name, METRICS, f"{where}: there is no metric {name}")
         return name
@@ -176,13 +176,13 @@ class Design(Runs):
 
     def times(self, claim_id: str, setting: str = TEXT) -> float:
         """Return what the value of a claim is multiplied by in a setting."""
-        said, where = self.claims[claim_id].times, f"{self.name}.toml: {claim_id}: times"
-        if not isinstance(said, str):
-            return said
+        times, where = self.claims[claim_id].times, f"{self.name}.toml: {claim_id}: times"
+        if not isinstance(times, str):
+            return times
         first = tuple((name, axis.first) for name, axis in self.axes.items())
-        found = filled(said, self._known(first, setting, "paper"), where=where)
-        require(isinstance(found, int | float), f"{where} = {said!r} gives {found!r}, but it must be a number")
-        return float(found)
+        value = filled(times, self._known(first, setting, "paper"), where=where)
+        require(isinstance(value, int | float), f"{where} = {times!r} gives {value!r}, but it must be a number")
+        return float(value)
 
     def expected_cpu_s(self, point: Point, setting: str = TEXT, scale: Scale = "paper") -> float:
         """Return about how much processor time a run takes before one is made, in seconds."""
@@ -204,17 +204,17 @@ class Design(Runs):
             Those of some claims alone.
         """
         file = self.source.file
-        asked = [one for one in self.claims if self.claims[one].is_simulated] if claims is None else list(claims)
-        found = {
-            point: None for one in asked for each in self.comparisons(one, sampled=sampled) for point in each.points
+        listed = [one for one in self.claims if self.claims[one].is_simulated] if claims is None else list(claims)
+        points = {
+            point: None for one in listed for each in self.comparisons(one, sampled=sampled) for point in each.points
         }
         if claims is None:
             alone = [panel for panel in file.panel if not panel.claims]
-            found |= {point: None for panel in alone for point in self.selected(panel.at, where="panel.at")}
-            found |= {} if file.panel or asked else dict.fromkeys(self.selected({}))
-        return list(found)
+            points |= {point: None for panel in alone for point in self.selected(panel.at, where="panel.at")}
+            points |= {} if file.panel or listed else dict.fromkeys(self.selected({}))
+        return list(points)
 
-    def comparisons(self, claim_id: str, *, sampled: bool = False) -> tuple[Comparison, ...]:
+    def comparisons(self, claim_id: str, *, sampled: bool = False) -> tuple[ComparedRuns, ...]:
         """Return what a claim compares, at all points or at those where settings are compared.
 
         Raises
@@ -224,10 +224,10 @@ class Design(Runs):
         """
         if claim_id not in self._compared:
             self._compared[claim_id] = self._comparisons(claim_id)
-        found = self._compared[claim_id]
+        compared = self._compared[claim_id]
         if not sampled or self._sampled is None:
-            return found
-        return tuple(one for one in found if all(_own(point) in self._sampled for point in one.points))
+            return compared
+        return tuple(one for one in compared if all(_own(point) in self._sampled for point in one.points))
 
     @cached_property
     def _sampled(self) -> frozenset[Point] | None:
@@ -236,10 +236,10 @@ class Design(Runs):
         return frozenset(self.selected(at, where=self._at("unstated_at"))) if at else None
 
     @cached_property
-    def _compared(self) -> dict[str, tuple[Comparison, ...]]:
+    def _compared(self) -> dict[str, tuple[ComparedRuns, ...]]:
         return {}
 
-    def _comparisons(self, claim_id: str) -> tuple[Comparison, ...]:
+    def _comparisons(self, claim_id: str) -> tuple[ComparedRuns, ...]:
         claim, where = self.claims[claim_id], f"{self.name}.toml: {claim_id}"
         pairs = list(self._pairs(claim, where))
         listed = [one for subject, baseline in pairs for one in self._of_pair(claim, subject, baseline, where)]
@@ -274,7 +274,7 @@ class Design(Runs):
         self._check_axes([name for name in values if name != "study"], where)
         return {name: one if name == "study" else self.axes[name].value(one, where) for name, one in values.items()}
 
-    def _of_pair(self, claim: Claim, subject: _Side, baseline: _Side | None, where: str) -> Iterator[Comparison]:
+    def _of_pair(self, claim: Claim, subject: _Side, baseline: _Side | None, where: str) -> Iterator[ComparedRuns]:
         """Yield the comparison at each point."""
         replaced = {*subject.values, *(baseline.values if baseline else ())}
         for point in self.selected(claim.at, without=replaced, where=f"{where}.at"):
@@ -285,7 +285,7 @@ class Design(Runs):
             series = tuple((name, one) for name, one in values.items() if name != x)
             name = point_name(self._named(subject, baseline, point)) or "the only point"
             place = list(self.axes[x].values).index(values[x]) if x in values else 0
-            yield Comparison(name, tuple(terms), (*series, *([baseline.name()] if baseline else [])), place)
+            yield ComparedRuns(name, tuple(terms), (*series, *([baseline.name()] if baseline else [])), place)
 
     @cached_property
     def _first_axis(self) -> str:
@@ -330,23 +330,23 @@ def _schemes_in_turn(points: Iterable[Point], axis: str) -> list[Point]:
 def _several(terms: Term | tuple[Term, ...]) -> list[Term]:
     """Return one term or several, each with one value of an axis: a list of values is a term for each."""
     listed = list(terms) if isinstance(terms, tuple | list) else [terms]
-    found: list[Term] = []
+    every: list[Term] = []
     for term in listed:
         if isinstance(term, str):
-            found.append(term)
+            every.append(term)
             continue
         lists = {name: one if isinstance(one, list) else [one] for name, one in term.items()}
-        found += [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
-    return found
+        every += [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+    return every
 
 
 def _own(point: Point) -> Point:
     return tuple(pair for pair in point if pair[0] != "study")
 
 
-def _averaged(listed: list[Comparison]) -> list[Comparison]:
+def _averaged(listed: list[ComparedRuns]) -> list[ComparedRuns]:
     """Return the mean over those comparisons that have the same baseline."""
-    groups: dict[Point, list[Comparison]] = {}
+    groups: dict[Point, list[ComparedRuns]] = {}
     for one in listed:
         groups.setdefault(one.terms[1][1], []).append(one)
     return [

@@ -46,7 +46,7 @@ from capsim.study.relations import Says
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval, skewness
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM, repeated_median
-from capsmodel.experiments.words import STATEMENT, Answers, Holds, VerdictWord, verdict_word
+from capsmodel.experiments.words import STATEMENT, Holds, PointAnswers, VerdictWord, verdict_word
 
 __all__ = ["ABOUT", "FALSE_ALARM", "Decision", "Sample", "decide"]
 
@@ -96,22 +96,22 @@ class Sample:
     def interval(self, false_alarm: float) -> Interval:
         """Return the median with the interval of the look at as many seeds as samples."""
         counted = self.samples[self.samples != 0] if self.only_signs else self.samples
-        found = repeated_median(counted, false_alarm=false_alarm, seeds=self.samples.size)
-        ends = {name: getattr(found, name) for name in ("value", "low", "high")}
+        interval = repeated_median(counted, false_alarm=false_alarm, seeds=self.samples.size)
+        ends = {name: getattr(interval, name) for name in ("value", "low", "high")}
         if self.logarithmic:
             ends = {name: float(np.exp(value)) for name, value in ends.items()}
-        return Interval(**ends, confidence=found.confidence, samples=found.samples)
+        return Interval(**ends, confidence=interval.confidence, samples=interval.samples)
 
-    def answers(self, found: Interval) -> Answers:
+    def answers(self, interval: Interval) -> PointAnswers:
         """Return what an interval of it says of the claim."""
-        return self.says.answers(found) if self.says else _UNKNOWN
+        return self.says.answers(interval) if self.says else _UNKNOWN
 
-    def reached(self, found: Interval) -> Holds:
+    def reached(self, interval: Interval) -> Holds:
         """Return whether it reaches the size that differences go "up to"."""
-        return self.says.reached(found) if self.says and self.says.reached else None
+        return self.says.reached(interval) if self.says and self.says.reached else None
 
 
-_UNKNOWN = Answers(None)
+_UNKNOWN = PointAnswers(None)
 
 
 @dataclass(frozen=True)
@@ -178,13 +178,13 @@ def decide(
     kind = next((point.says.kind for point in points if point.says), STATEMENT)
     word = verdict_word(
         kind,
-        [point.answers(found) for point, found, _ in counted] + unknowns,
-        [point.answers(found) for point, _, found in counted] + unknowns,
+        [point.answers(interval) for point, interval, _ in counted] + unknowns,
+        [point.answers(interval) for point, _, interval in counted] + unknowns,
         reached=_reached(counted, unknown),
         on_average=_on_average(points, false_alarm) if not unknown else None,
         is_last=is_last,
     )
-    return Decision(word, {point.name: found for point, found in zip(points, whole, strict=True)}, points)
+    return Decision(word, {point.name: interval for point, interval in zip(points, whole, strict=True)}, points)
 
 
 def _reached(counted: Sequence[tuple[Sample, Interval, Interval]], unknown: int) -> Holds:

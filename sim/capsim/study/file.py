@@ -42,9 +42,9 @@ __all__ = [
     "Label",
     "Panel",
     "PrintedCell",
+    "PrintedTable",
     "Source",
     "StudyFile",
-    "Table",
     "Term",
     "Unstated",
     "check_known",
@@ -210,7 +210,7 @@ class Panel(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log: Literal["", "x", "y", "xy"] = ""
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PrintedTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A printed table; each cell is a claim ``id-row-column`` that is equal to what is printed.
 
     Parameters
@@ -329,7 +329,7 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     reduced: dict[str, Any] | bool = {}
     quick: dict[str, Any] | bool = {}
     panel: tuple[Panel, ...] = ()
-    table: tuple[Table, ...] = ()
+    table: tuple[PrintedTable, ...] = ()
     claim: tuple[Claim, ...] = ()
 
 
@@ -356,10 +356,10 @@ class Source:
 
     def with_seeds(self, seeds: int) -> "Source":
         """Return the study with so many seeds, or at most so many where it ends when claims are decided."""
-        said = self.file.seeds
-        asked = seeds if isinstance(said, int) else (min(said[0], seeds), seeds)
-        _check_seeds(asked, "--seeds", claimed=_has_claims(self.file))
-        return replace(self, file=msgspec.structs.replace(self.file, seeds=asked))
+        filed = self.file.seeds
+        chosen = seeds if isinstance(filed, int) else (min(filed[0], seeds), seeds)
+        _check_seeds(chosen, "--seeds", claimed=_has_claims(self.file))
+        return replace(self, file=msgspec.structs.replace(self.file, seeds=chosen))
 
     @classmethod
     def of_tables(cls, tables: Mapping[str, Any], *, name: str = "study", folder: Path | None = None) -> "Source":
@@ -373,7 +373,7 @@ class Source:
         return cls(_checked(dict(tables), f"{name}.toml"), name, folder or Path())
 
 
-def claims_of(source: Source, label: Callable[[Table, str, str], Label] | None = None) -> Iterator[Claim]:
+def claims_of(source: Source, label: Callable[[PrintedTable, str, str], Label] | None = None) -> Iterator[Claim]:
     """Yield the claims of a study: those of panels, the cells of printed tables, and those in neither.
 
     Parameters
@@ -395,7 +395,9 @@ def claims_of(source: Source, label: Callable[[Table, str, str], Label] | None =
     yield from source.file.claim
 
 
-def _cells(table: Table, where: str, label: Callable[[Table, str, str], Label] | None) -> Iterator[PrintedCell]:
+def _cells(
+    table: PrintedTable, where: str, label: Callable[[PrintedTable, str, str], Label] | None
+) -> Iterator[PrintedCell]:
     for line in table.rows.strip().splitlines():
         row, *cells = line.split()
         value = label(table, row, where) if label else row
@@ -408,7 +410,7 @@ def _cells(table: Table, where: str, label: Callable[[Table, str, str], Label] |
         )
 
 
-def _cell(table: Table, row: str, value: Label, column: str, cell: str) -> PrintedCell:
+def _cell(table: PrintedTable, row: str, value: Label, column: str, cell: str) -> PrintedCell:
     metric, _, unit = table.columns[column].partition(" ")
     tables = [table.at] if isinstance(table.at, dict) else list(table.at) or [{}]
 
@@ -439,8 +441,8 @@ def _has_claims(file: StudyFile) -> bool:
 
 def tables_of(source: Source) -> dict[str, Any]:
     """Return a study as plain tables, with all that it inherits and without what equals its default."""
-    found: dict[str, Any] = _plain(without_defaults(source.file))
-    return found
+    tables: dict[str, Any] = _plain(without_defaults(source.file))
+    return tables
 
 
 def _plain(value: Any) -> Any:
@@ -450,16 +452,16 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def check_known(word: object, known: Any, told: str) -> None:
+def check_known(word: object, known: Any, message: str) -> None:
     """Refuse a word that is not among those known, with the nearest one.
 
     Raises
     ------
     ParameterError
-        Whose text begins with `told`.
+        Whose text begins with `message`.
     """
     if word not in known:
-        raise ParameterError(f"{told}: {did_you_mean(word, known)}")
+        raise ParameterError(f"{message}: {did_you_mean(word, known)}")
 
 
 def read_study(path: Path, *, alone: bool = False) -> Source:
@@ -521,17 +523,17 @@ def _checked(tables: dict[str, Any], where: str, *, says_seeds: bool = True) -> 
     if isinstance(tables.get("panel"), list):
         panels = [_with_shared(panel, f"{where}: panel[{number}]") for number, panel in enumerate(tables["panel"])]
         tables = tables | {"panel": panels}
-    found = converted(tables, StudyFile, where=where)
+    file = converted(tables, StudyFile, where=where)
     rule = f'but it must name the place, as in "{AS_PRINTED}Section V-A"'
-    fits = not found.length or (found.length.startswith(AS_PRINTED) and found.length != AS_PRINTED)
-    require(fits, f"{where}: length = {shortened(found.length)}, {rule}")
-    claimed = _has_claims(found)
+    fits = not file.length or (file.length.startswith(AS_PRINTED) and file.length != AS_PRINTED)
+    require(fits, f"{where}: length = {shortened(file.length)}, {rule}")
+    claimed = _has_claims(file)
     if claimed and "seeds" not in tables:
-        return msgspec.structs.replace(found, seeds=LOOKED_AT)
-    if not (claimed or says_seeds or isinstance(found.seeds, int)):  # those of a parent with claims
-        found = msgspec.structs.replace(found, seeds=found.seeds[0])
-    _check_seeds(found.seeds, f"{where}: seeds", claimed=claimed)
-    return found
+        return msgspec.structs.replace(file, seeds=LOOKED_AT)
+    if not (claimed or says_seeds or isinstance(file.seeds, int)):  # those of a parent with claims
+        file = msgspec.structs.replace(file, seeds=file.seeds[0])
+    _check_seeds(file.seeds, f"{where}: seeds", claimed=claimed)
+    return file
 
 
 def _of_panels(file: StudyFile) -> list[Claim]:

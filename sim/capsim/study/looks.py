@@ -20,7 +20,7 @@ import numpy as np
 
 from capsim.study.decide import Decision, Sample, decide
 from capsim.study.metrics import known_metric
-from capsim.study.samples import Rows, Statement
+from capsim.study.samples import RunRows, Statement
 from capsmodel.experiments.statistics.sequential import repeated_median
 
 __all__ = [
@@ -56,7 +56,7 @@ class OfRuns:
     """A claim about runs as they are: what it says in a setting, and rows of that setting and one family of seeds."""
 
     statement: Statement
-    rows: Rows
+    rows: RunRows
 
     def has(self, seeds: int) -> bool:
         """Return whether the first `seeds` seeds of all that is compared are there."""
@@ -111,8 +111,8 @@ def is_changed(before: OfRuns, after: OfRuns, seeds: int, *, level: float) -> bo
     shifts = [one.samples - old[one.name].samples for one in new]
 
     def apart(level: float) -> list[bool]:
-        found = [repeated_median(shift, false_alarm=level) for shift in shifts]
-        return [one.low > 0 or one.high < 0 for one in found]
+        intervals = [repeated_median(shift, false_alarm=level) for shift in shifts]
+        return [one.low > 0 or one.high < 0 for one in intervals]
 
     return bool(shifts) and (all(apart(level)) or any(apart(level / len(shifts))))
 
@@ -159,18 +159,18 @@ def judged(evidence: Evidence, numbers: Sequence[int], *, level: float) -> Judge
     level : float
         Chance of a false word.
     """
-    found = Judged(Decision("open", {}), 0, 0)
+    last = Judged(Decision("open", {}), 0, 0)
     for seeds in numbers:
         if not evidence.has(seeds):
-            return Judged(found.decision, found.seeds, seeds)
+            return Judged(last.decision, last.seeds, seeds)
         decision = decide(evidence.samples(seeds), false_alarm=level, is_last=seeds == numbers[-1])
-        found = Judged(decision, seeds, 0)
-        if found.decision.word != "open":
+        last = Judged(decision, seeds, 0)
+        if last.decision.word != "open":
             break
-    return found
+    return last
 
 
-def foreseen_seeds(found: Judged, numbers: Sequence[int], *, level: float) -> int:
+def foreseen_seeds(last: Judged, numbers: Sequence[int], *, level: float) -> int:
     """Return the seeds that would decide an open claim if further ones scatter as those of its last look.
 
     The samples are repeated until there is a word: mean and spread stay, and the interval becomes shorter. So it is a
@@ -178,7 +178,7 @@ def foreseen_seeds(found: Judged, numbers: Sequence[int], *, level: float) -> in
 
     Parameters
     ----------
-    found : Judged
+    last : Judged
         An open claim that was looked at.
     numbers : sequence of int
         Seeds of the looks; an order without a size may be absent at the last of them, and at more, which are then the
@@ -191,18 +191,18 @@ def foreseen_seeds(found: Judged, numbers: Sequence[int], *, level: float) -> in
     int
         Twice the seeds of the look, or four times, ...; 0 if even `MOST_FORESEEN_SEEDS` do not decide.
     """
-    seeds = 2 * found.seeds
+    seeds = 2 * last.seeds
     while 0 < seeds <= MOST_FORESEEN_SEEDS:
-        points = [replace(one, samples=np.tile(one.samples, seeds // found.seeds)) for one in found.decision.points]
+        points = [replace(one, samples=np.tile(one.samples, seeds // last.seeds)) for one in last.decision.points]
         if decide(points, false_alarm=level, is_last=seeds >= numbers[-1]).word != "open":
             return seeds
         seeds *= 2
     return 0
 
 
-def seeds_there(found: OfRuns, numbers: Sequence[int]) -> int:
+def seeds_there(of_runs: OfRuns, numbers: Sequence[int]) -> int:
     """Return the seeds of the last of some looks that the runs which are there allow; 0 if there is none."""
-    return max((seeds for seeds in numbers if found.has(seeds)), default=0)
+    return max((seeds for seeds in numbers if of_runs.has(seeds)), default=0)
 
 
 def numbers_of(seeds: int | tuple[int, ...]) -> tuple[int, ...]:

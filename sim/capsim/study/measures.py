@@ -193,14 +193,14 @@ def finished_run(
     ParameterError
         If flows are unfinished and not left out: completion times would be too good.
     """
-    asked = from_dict(scenario).replace(seed=seed)
-    scheme = with_recovery(find(asked.scheme), recovery)
+    described = from_dict(scenario).replace(seed=seed)
+    scheme = with_recovery(find(described.scheme), recovery)
     if replica_delay_s:
         scheme = with_late_replicas(scheme, replica_delay_s)
-    result = simulate(asked, engine=engine, scheme=scheme)
+    result = simulate(described, engine=engine, scheme=scheme)
     left = result.summary.unfinished_flows
-    told = f"{asked.scheme}: {left} flows are unfinished after end_s = {asked.end_s:g} s: let it be more"
-    require(left == 0 or unfinished == "left out", told)
+    message = f"{described.scheme}: {left} flows are unfinished after end_s = {described.end_s:g} s: let it be more"
+    require(left == 0 or unfinished == "left out", message)
     return result
 
 
@@ -319,9 +319,9 @@ def mmptcp_worst_flow(scenario: dict[str, Any], *, runs: int, seed: int, engine:
     engine : str
         ``"compiled"`` or ``"reference"``.
     """
-    asked = from_dict(scenario)
+    described = from_dict(scenario)
     seeds = range(runs * (seed - 1) + 1, runs * seed + 1)
-    each = [columns(Run.of(simulate(asked.replace(seed=one), engine=engine)), _WORST_FLOW) for one in seeds]
+    each = [columns(Run.of(simulate(described.replace(seed=one), engine=engine)), _WORST_FLOW) for one in seeds]
     return {name: max(row[name] for row in each) for name in _WORST_FLOW}
 
 

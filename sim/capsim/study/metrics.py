@@ -185,8 +185,8 @@ class Run:
     @cached_property
     def short_s(self) -> "pd.Series[float]":
         """Return the completion times of short flows, in seconds."""
-        found: pd.Series[float] = self.short.loc[self.short["finished"], "fct_s"]
-        return found
+        times_s: pd.Series[float] = self.short.loc[self.short["finished"], "fct_s"]
+        return times_s
 
     @cached_property
     def short_sums(self) -> "pd.Series[float]":
@@ -201,9 +201,9 @@ class Run:
     @cached_property
     def percentiles_s(self) -> Mapping[str, float]:
         """Return the percentiles of the completion times of short flows, in seconds, by column."""
-        asked = FCT_PERCENTILES | SHORT_PERCENTILES
-        found = nearest_rank(self.short_s, list(asked.values()))
-        return dict(zip(asked, found.tolist(), strict=True))
+        percents = FCT_PERCENTILES | SHORT_PERCENTILES
+        times_s = nearest_rank(self.short_s, list(percents.values()))
+        return dict(zip(percents, times_s.tolist(), strict=True))
 
     @cached_property
     def foreground(self) -> pd.DataFrame:
@@ -506,8 +506,8 @@ def _switch_wait_long_s(run: Run) -> float:
 
     A wait counts as the middle of its bin, which is off by a fifth at most.
     """
-    found = run.result.histograms
-    waits = found[(found["quantity"] == "wait_s") & (found["packets"] == "long")]
+    histograms = run.result.histograms
+    waits = histograms[(histograms["quantity"] == "wait_s") & (histograms["packets"] == "long")]
     at_switch, last = (~_layers(waits, leaves_host), _layers(waits, enters_host))
     total_s = (waits["count"] * (waits["least"] + waits["below"]) / 2)[at_switch].sum()
     return _over(total_s, waits.loc[last, "count"].sum())
@@ -525,27 +525,27 @@ def _unused_paths_short(run: Run) -> float:
     It is NaN without ``trace = "packets"``, and on a fabric without leaves and spines. An ON period of a leaf is a
     sampling interval of CAPS (500 us, Section VII) in which it sends packets of short flows upwards.
     """
-    found = run.result
-    if found.scenario.trace != "packets":
+    result = run.result
+    if result.scenario.trace != "packets":
         return nan
-    sent = found.trace[(found.trace["layer"] == "leaf>spine") & (found.trace["event"] == "enqueued")]
-    sent = sent[sent["packet"].isin(("data", "coded")) & (sent["time_s"] < found.flows["start_s"].max())]
-    sent = sent[sent["flow"].isin(found.flows.loc[found.flows["short"], "flow"])]
+    sent = result.trace[(result.trace["layer"] == "leaf>spine") & (result.trace["event"] == "enqueued")]
+    sent = sent[sent["packet"].isin(("data", "coded")) & (sent["time_s"] < result.flows["start_s"].max())]
+    sent = sent[sent["flow"].isin(result.flows.loc[result.flows["short"], "flow"])]
     leaf = sent["port"].astype(str).str.replace(">.*", "", regex=True)
     used = sent.groupby([leaf, sent["time_s"] // ON_PERIOD_S])["path"].nunique()
-    return 1 - _over(used.mean(), found.ports.loc[found.ports["layer"] == "leaf>spine", "path"].nunique())
+    return 1 - _over(used.mean(), result.ports.loc[result.ports["layer"] == "leaf>spine", "path"].nunique())
 
 
 @metric("unit_wait_s", unit="s", words="wait of a unit of short flows from its first packet until it is decoded")
 def _unit_wait_s(run: Run) -> float:
     """Return the mean over decoded units, at the receiver; NaN without ``trace = "packets"`` and without units."""
-    found = run.result
-    if found.scenario.trace != "packets" or run.decoded.empty:
+    result = run.result
+    if result.scenario.trace != "packets" or run.decoded.empty:
         return nan
-    trace = found.trace
+    trace = result.trace
     came = trace[(trace["event"] == "arrived") & (trace["packet"] == "coded") & _layers(trace, enters_host)]
     first_s = came.groupby(["flow", "segment"])["time_s"].min().rename("first_s")
-    units = run.decoded[run.decoded["flow"].isin(found.flows.loc[found.flows["short"], "flow"])]
+    units = run.decoded[run.decoded["flow"].isin(result.flows.loc[result.flows["short"], "flow"])]
     units = units.join(first_s, on=["flow", "first_segment"])
     return _mean(units["decoded_s"] - units["first_s"])
 

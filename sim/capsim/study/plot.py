@@ -111,7 +111,7 @@ def draw_side_by_side(table: pd.DataFrame, schemes: Sequence[str], metrics: Sequ
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnStudy:
     """What is drawn.
 
     Attributes
@@ -129,7 +129,7 @@ class Drawn:
     points: Sequence[Point]
 
 
-def draw(studied: Drawn, metrics: Sequence[str] = ()) -> "Figure":
+def draw(studied: DrawnStudy, metrics: Sequence[str] = ()) -> "Figure":
     """Return the picture of a study that has runs.
 
     Parameters
@@ -163,7 +163,7 @@ def draw(studied: Drawn, metrics: Sequence[str] = ()) -> "Figure":
     return figure
 
 
-def _draw_panel(axes: "Axes", panel: Panel, studied: Drawn, numbers: dict[str, int]) -> None:
+def _draw_panel(axes: "Axes", panel: Panel, studied: DrawnStudy, numbers: dict[str, int]) -> None:
     design = studied.design
     metric = known_metric(_metric_of(panel, studied))
     points = [point for point in studied.points if _is_in(point, panel, studied)]
@@ -177,10 +177,10 @@ def _draw_panel(axes: "Axes", panel: Panel, studied: Drawn, numbers: dict[str, i
     axes.set_xscale("log" if "x" in panel.log else "linear")  # before the ticks, which it sets anew
     axes.set_yscale("log" if "y" in panel.log else "linear")
     for name, listed in curves.items():
-        found = [_mean(studied.runs, point, metric.name) for point in listed]
+        means = [_mean(studied.runs, point, metric.name) for point in listed]
         at = [along[dict(point)[x]] for point in listed]
-        values = np.array([one[0] for one in found]) * metric.factor
-        errors = np.array([one[1] for one in found]) * metric.factor
+        values = np.array([one[0] for one in means]) * metric.factor
+        errors = np.array([one[1] for one in means]) * metric.factor
         style = look(numbers.setdefault(name, len(numbers))) | ({} if _is_numeric(places) else {"linestyle": "none"})
         axes.errorbar(at, values, errors, label=name, markersize=5, capsize=3, linewidth=1.2, **style)
     _draw_printed(axes, panel, studied, x, along)
@@ -209,19 +209,19 @@ def _words(axis: str, unit: str) -> str:
     return re.sub(r"[._]", " ", name) + (f", {unit}" if unit else "")
 
 
-def _metric_of(panel: Panel, studied: Drawn) -> str:
+def _metric_of(panel: Panel, studied: DrawnStudy) -> str:
     if panel.claims:
         return studied.design.metric(panel.claims[0].id)
     require(bool(panel.metric), f"{studied.design.name}.toml: panel: metric is missing: name what is drawn")
     return panel.metric
 
 
-def _is_in(point: Point, panel: Panel, studied: Drawn) -> bool:
+def _is_in(point: Point, panel: Panel, studied: DrawnStudy) -> bool:
     own = tuple(pair for pair in point if pair[0] != "study")
     return own == point and point in set(studied.design.selected(panel.at, where="panel.at"))
 
 
-def _axis_over(points: Sequence[Point], studied: Drawn) -> str:
+def _axis_over(points: Sequence[Point], studied: DrawnStudy) -> str:
     """Return the axis with several values that a plot is over: first one of numbers, then any, the scheme last."""
     axes = studied.design.axes
     several = [name for name in axes if len({dict(point)[name] for point in points}) > 1] or list(axes)[:1]
@@ -239,11 +239,11 @@ def _curves(points: Sequence[Point], x: str, shown: Mapping[Label, str]) -> dict
     """Return the points of each curve by its name: the values of those other axes that have several."""
     others = [name for name, _ in points[0] if name != x] if points else []
     several = [name for name in others if len({dict(point)[name] for point in points}) > 1]
-    found: dict[str, list[Point]] = {}
+    points_of: dict[str, list[Point]] = {}
     for point in points:
         values = {name: shown.get(value, value) for name, value in point}
-        found.setdefault(point_name((name, values[name]) for name in several) or _ONE_CURVE, []).append(point)
-    return found
+        points_of.setdefault(point_name((name, values[name]) for name in several) or _ONE_CURVE, []).append(point)
+    return points_of
 
 
 def _is_numeric(values: Sequence[Label]) -> bool:
@@ -261,11 +261,11 @@ def _mean(runs: pd.DataFrame, point: Point, metric: str) -> tuple[float, float]:
     values = values[np.isfinite(values)]
     if len(values) < 2:
         return (float(values[0]) if len(values) else math.nan), 0.0
-    found = mean_interval(values)
-    return found.value, found.half_width
+    interval = mean_interval(values)
+    return interval.value, interval.half_width
 
 
-def _draw_printed(axes: "Axes", panel: Panel, studied: Drawn, x: str, along: Mapping[Label, float]) -> None:
+def _draw_printed(axes: "Axes", panel: Panel, studied: DrawnStudy, x: str, along: Mapping[Label, float]) -> None:
     """Mark the levels that are printed: values at their points, bounds and ranges as such."""
     for number, (at, printed, factor) in enumerate(_printed(panel, studied, x)):
         low, high = (float(end) * factor if end else math.nan for end in (printed.low, printed.high))
@@ -278,7 +278,7 @@ def _draw_printed(axes: "Axes", panel: Panel, studied: Drawn, x: str, along: Map
             axes.plot(place, [value] * len(place), "x", color="black", markersize=8, label=label, gid=PUBLISHED)
 
 
-def _printed(panel: Panel, studied: Drawn, x: str) -> Iterator[tuple[list[Label], Printed, float]]:
+def _printed(panel: Panel, studied: DrawnStudy, x: str) -> Iterator[tuple[list[Label], Printed, float]]:
     """Yield where levels are printed, what, and the factor to the unit of the plot."""
     design = studied.design
     metric = known_metric(_metric_of(panel, studied))
@@ -286,12 +286,12 @@ def _printed(panel: Panel, studied: Drawn, x: str) -> Iterator[tuple[list[Label]
         statement = Statement(design, claim.id)
         if statement.relation.printed is None or not statement.is_level or claim.average:
             continue
-        said = statement.relation.printed
-        factor = metric.factor / UNITS.get(said.unit, 1.0) / design.times(claim.id)
-        yield [dict(point)[x] for point in statement.points], said, factor
+        printed = statement.relation.printed
+        factor = metric.factor / UNITS.get(printed.unit, 1.0) / design.times(claim.id)
+        yield [dict(point)[x] for point in statement.points], printed, factor
 
 
-def _levels(panel: Panel, studied: Drawn) -> Iterator[Claim]:
+def _levels(panel: Panel, studied: DrawnStudy) -> Iterator[Claim]:
     """Yield the claims of a panel, and the cells of printed tables of the same metric."""
     metric = _metric_of(panel, studied)
     own = {claim.id for claim in panel.claims}

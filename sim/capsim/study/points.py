@@ -96,11 +96,11 @@ class Runs:
     @cached_property
     def axes(self) -> Mapping[str, Axis]:
         """Return the axes by name."""
-        found = axes_of(self.source.file.axes, self.source.folder, self._at("axes"))
-        for name, axis in found.items():
+        axes = axes_of(self.source.file.axes, self.source.folder, self._at("axes"))
+        for name, axis in axes.items():
             at = self._at("axes.seed" if name == "seed" else f"axes.{name}: seed")
             require("seed" not in axis.names, f"{at}: say how many seeds, as in seeds = 5")
-        return MappingProxyType(found)
+        return MappingProxyType(axes)
 
     @cached_property
     def _pool(self) -> Mapping[str, Axis]:
@@ -220,23 +220,24 @@ class Runs:
     @cached_property
     def _set(self) -> dict[str, Any]:
         """Return what the values in `changed` set."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in self.changed.items():
-            told = f"{name} = {shortened(value)}"
-            require(name not in self.axes, f"{told}: it is an axis of {self.name}: change a setting that is not varied")
+            message = f"{name} = {shortened(value)}"
+            rule = f"it is an axis of {self.name}: change a setting that is not varied"
+            require(name not in self.axes, f"{message}: {rule}")
             axis = self._pool.get(name)
             if axis is not None and axis.is_labelled:
-                found |= axis.values[axis.value(value, told)]
+                values |= axis.values[axis.value(value, message)]
                 continue
-            require(name != "seed", f"{told}: the seeds of a study are 1, 2, ...: say how many, as in seeds = 5")
+            require(name != "seed", f"{message}: the seeds of a study are 1, 2, ...: say how many, as in seeds = 5")
             known = name in self._names or name in Scenario.__struct_fields__ or "." in name
             listed = sorted(self._names)
             require(
-                known, f"{told}: {name} is neither a name of {self.name} nor a setting: {did_you_mean(name, listed)}"
+                known, f"{message}: {name} is neither a name of {self.name} nor a setting: {did_you_mean(name, listed)}"
             )
             parse = parser_of(name) if isinstance(value, str) and name in self._names and "." not in name else None
-            found[name] = value if parse is None or is_template(value) else parse(value)  # as [let] has it: a number
-        return found
+            values[name] = value if parse is None or is_template(value) else parse(value)  # as [let] has it: a number
+        return values
 
     @cached_property
     def _names(self) -> frozenset[str]:
@@ -247,10 +248,10 @@ class Runs:
 
     def _scenario(self, known: "_Known") -> Described:
         """Return what is simulated, with what its profile fills in."""
-        found = self._asked(known)
-        if not found.scenario.profile or self._is_unloaded(found.scenario.scheme):
-            return found
-        return Described.of(filled_in(found.scenario, self._find(found.scenario.scheme)).scenario)
+        template = self._asked(known)
+        if not template.scenario.profile or self._is_unloaded(template.scenario.scheme):
+            return template
+        return Described.of(filled_in(template.scenario, self._find(template.scenario.scheme)).scenario)
 
     def _find(self, scheme: str) -> Scheme:
         return self.schemes[scheme] if scheme in self.schemes else find(scheme)
@@ -263,12 +264,12 @@ class Runs:
             built = self._built(known)
             scheme = known.scheme or built.scenario.scheme
             first = {**self._params(known), **known.settings}
-            asked = {name: one for name, one in first.items() if name not in known.last} | known.last
+            names = {name: one for name, one in first.items() if name not in known.last} | known.last
             fits_all = self._is_unloaded(scheme)
             known_to_it = frozenset() if fits_all else self._parameters_of(scheme)
             fitting = {
                 name: one
-                for name, one in asked.items()
+                for name, one in names.items()
                 if one is not None and (fits_all or name in known_to_it or not is_parameter(name))
             }
             return built.changed({"scheme": scheme, "compare": None, **fitting})
@@ -294,12 +295,12 @@ class Runs:
         if not self.source.file.scenario:
             return
         axes = (*self.axes.values(), *self.unstated.values())
-        asked = {name for axis in axes for patch in axis.values.values() for name in patch}
-        asked |= {*flat(self._template.get("params", {}))}
+        changed = {name for axis in axes for patch in axis.values.values() for name in patch}
+        changed |= {*flat(self._template.get("params", {}))}
         file = msgspec.structs.replace(self.source.file, vary=None)
         whole = replace(self, source=replace(self.source, file=file), text_only=False)
         for names, known in (
-            (asked - {*self.changed}, whole._parameters_at(self.selected({}))),
+            (changed - {*self.changed}, whole._parameters_at(self.selected({}))),
             ({*self.changed}, whole._parameters_at(points)),
         ):
             for name in sorted(names) if known is not None else ():
@@ -334,11 +335,11 @@ class Runs:
         return [name for name in names if not (name in self._names_of_runs or self._is_setting(name))]
 
     def _changes_no_run(self, table: str, axis: Axis, name: str) -> ParameterError:
-        told = f"{self._at(table)}.{axis.name}{'' if name == axis.name else f': {name}'} changes no run"
+        message = f"{self._at(table)}.{axis.name}{'' if name == axis.name else f': {name}'} changes no run"
         near = get_close_matches(name.lower(), ["scheme", *sorted(self._names_of_runs)], n=1)
         meant = f"did you mean {near[0]}? Else " if near else ""
         remedy = f"write {{{name}}} where the scenario has it, or name what it sets, as in transport.min_rto_s"
-        return ParameterError(f"{told}: {meant}{remedy}")
+        return ParameterError(f"{message}: {meant}{remedy}")
 
     def _is_setting(self, name: str) -> bool:
         """Return whether a name is applied to the scenario as it is."""
@@ -358,13 +359,13 @@ class Runs:
         claims = (*file.claim, *(claim for panel in file.panel for claim in (panel, *panel.claims)))
         of_claims = [(one.metric, one.times) for one in claims] + [one.columns for one in file.table]
         settings = [values for name, values in set_to.items() if self._is_setting(name)]
-        found: set[str] = set()
+        names: set[str] = set()
         roots = [self._template if self.has_templates else {}, file.measure, of_claims, settings]
         left = {name for text in _texts(roots) for name in names_in(text)}
         while left:
-            found |= left
-            left = {name for one in left for text in _texts(set_to.get(one)) for name in names_in(text)} - found
-        return frozenset(found)
+            names |= left
+            left = {name for one in left for text in _texts(set_to.get(one)) for name in names_in(text)} - names
+        return frozenset(names)
 
     def filled(self, points: Iterable[Point]) -> dict[str, Filled]:
         """Return what each scheme of some points runs at the first of them, with the first seed, by scheme.
@@ -377,9 +378,9 @@ class Runs:
         for point in points:
             if point[-1:][0][0] != "study":
                 first.setdefault(str(dict(point).get("scheme", "")), point)
-        asked = {name: self._asked(self._known(point, TEXT, "paper")).scenario for name, point in first.items()}
+        runs = {name: self._asked(self._known(point, TEXT, "paper")).scenario for name, point in first.items()}
         return {
-            name: filled_in(one.replace(seed=self.first_seed), self._find(one.scheme)) for name, one in asked.items()
+            name: filled_in(one.replace(seed=self.first_seed), self._find(one.scheme)) for name, one in runs.items()
         }
 
     def _is_unloaded(self, scheme: str) -> bool:
@@ -396,8 +397,8 @@ class Runs:
 
     @cached_property
     def _template(self) -> Mapping[str, Any]:
-        asked = self.source.file.scenario
-        return {"base": asked} if isinstance(asked, str) else asked
+        scenario = self.source.file.scenario
+        return {"base": scenario} if isinstance(scenario, str) else scenario
 
     def _params(self, known: "_Known") -> dict[str, Any]:
         return flat(filled(self._template.get("params", {}), known, where=self._at("scenario.params")))
@@ -467,13 +468,13 @@ class Runs:
             described = self.described(point, setting, scale)
             scenario = described.scenario
             file = "" if scenario.scheme in self.schemes else file_of(scenario.scheme)
-            found = RunPoint(dict(point), scenario, self._find(scenario.scheme), file)
+            run_point = RunPoint(dict(point), scenario, self._find(scenario.scheme), file)
             stacks = [entry.stack for entry in scenario.traffic if entry.stack is not None]
             key = canonical_json([scenario.scheme, scenario.nic, scenario.params, stacks])
             if stacks or key not in schemes:
-                schemes[key] = described_scheme(found)
+                schemes[key] = described_scheme(run_point)
             known = {"scheme": schemes[key], "tables": described.tables}
-            return run_task(found, engine=self.source.file.engine, results=results, **known).with_seed(seed)
+            return run_task(run_point, engine=self.source.file.engine, results=results, **known).with_seed(seed)
 
         return TaskList(points, seeds, made)
 
@@ -489,12 +490,12 @@ class Runs:
         """
         left_out = set(without)
         tables = [at] if isinstance(at, dict) else list(at) or [{}]
-        found: dict[Point, None] = {}
+        points: dict[Point, None] = {}
         for table in tables:
             self._check_axes(table, where)
             values = {name: self._chosen(name, table, where) for name in self.axes if name not in left_out}
-            found |= dict.fromkeys(tuple(zip(values, point, strict=True)) for point in product(*values.values()))
-        return list(found)
+            points |= dict.fromkeys(tuple(zip(values, point, strict=True)) for point in product(*values.values()))
+        return list(points)
 
     def _check_axes(self, names: Iterable[str], where: str) -> None:
         for name in names:
@@ -505,8 +506,8 @@ class Runs:
         axis = self.axes[name]
         if name not in table:
             return list(axis.values)
-        asked = table[name] if isinstance(table[name], list | tuple) else [table[name]]
-        chosen = [axis.value(one, f"{where}.{name}") for one in asked]
+        values = table[name] if isinstance(table[name], list | tuple) else [table[name]]
+        chosen = [axis.value(one, f"{where}.{name}") for one in values]
         require(bool(chosen), f"{where}.{name} is empty, so that nothing is selected: name a value, or leave it out")
         return [value for value in axis.values if value in chosen]
 

@@ -18,9 +18,9 @@ from capsmodel.experiments.words import (
     SIZE,
     STATEMENT,
     WORD_OF_SIZE,
-    Answers,
     Holds,
     Kind,
+    PointAnswers,
     above,
     below,
     has_size,
@@ -71,23 +71,23 @@ class Says:
         """Return those of a claim without a size: it holds, or it does not."""
         return cls(kind=STATEMENT, size=holds, direction=holds)
 
-    def answers(self, found: Interval) -> Answers:
+    def answers(self, interval: Interval) -> PointAnswers:
         """Return what an interval says of the claim."""
-        found_size, direction = self.size(found), self.direction(found) if self.direction else None
-        allowed = Answers.of(found_size, direction)
-        not_worse = self.not_worse(found) if self.not_worse else allowed.not_worse
-        no_effect = self.no_effect(found) if self.no_effect else allowed.no_effect
-        return Answers(found_size, direction, not_worse, no_effect)
+        found_size, direction = self.size(interval), self.direction(interval) if self.direction else None
+        allowed = PointAnswers.of(found_size, direction)
+        not_worse = self.not_worse(interval) if self.not_worse else allowed.not_worse
+        no_effect = self.no_effect(interval) if self.no_effect else allowed.no_effect
+        return PointAnswers(found_size, direction, not_worse, no_effect)
 
 
 def on_side(upward: bool, bound: float) -> Predicate:
     """Return that a value is above a bound, or below it."""
     side = above if upward else below
-    return lambda found: side(found, bound)
+    return lambda interval: side(interval, bound)
 
 
 def _inside(low: float, high: float) -> Predicate:
-    return lambda found: within(found, low, high)
+    return lambda interval: within(interval, low, high)
 
 
 def in_percent(ratio: Interval, *, upward: bool) -> Interval:
@@ -240,7 +240,7 @@ class Relation:
         met = self._is_printed(self._said)
         if self.is_up_to:  # it begins at no difference
             met = _inside(0.0 if self.is_percentage else 1.0, self._said.range[1])
-        return lambda found: met(self._as_printed(found))
+        return lambda interval: met(self._as_printed(interval))
 
     def _as_printed(self, ratio: Interval) -> Interval:
         """Return a ratio with its interval as the percentage, or the number of times, that the claim gives."""
@@ -253,7 +253,7 @@ class Relation:
         if printed.is_range or self.is_computed:
             return _inside(*printed.range)
         size, read = float(printed.low), reading_error(printed.low)
-        return lambda found: has_size(found, size, read)
+        return lambda interval: has_size(interval, size, read)
 
     @property
     def _is_more(self) -> bool:
@@ -286,7 +286,7 @@ class Relation:
         if not self.is_up_to:
             return None
         printed = float(self._said.high)
-        return lambda found: has_size(self._as_printed(found), printed, reading_error(self._said.high))
+        return lambda interval: has_size(self._as_printed(interval), printed, reading_error(self._said.high))
 
     def of_gap(self) -> Says:
         """Return what a difference in a unit must be: the printed one, or at least on the same side of 0."""
@@ -314,10 +314,10 @@ class Relation:
 
         A printed bound that is `equal` (0 of a value, 1 of a ratio) is exact: "above 0" is a direction, not a size.
         """
-        said = self._said
+        says = self._said
         low, high = (
             equal if printed and float(printed) == equal else end
-            for printed, end in zip((said.low, said.high), said.range, strict=True)
+            for printed, end in zip((says.low, says.high), says.range, strict=True)
         )
         return Says.statement(on_side(True, low) if self.is_ == "above" else on_side(False, high))
 

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from pandas import DataFrame
 
-from capsim.study.claims import Comparison, Design
+from capsim.study.claims import ComparedRuns, Design
 from capsim.study.decide import Decision, Sample
 from capsim.study.file import Claim
 from capsim.study.metrics import DERIVED, known_metric, values_of
@@ -25,14 +25,14 @@ from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.words import kendall
 
-__all__ = ["TAU", "Quantity", "Rows", "Statement", "Value", "compared_columns"]
+__all__ = ["TAU", "Quantity", "RunRows", "Statement", "Value", "compared_columns"]
 
 Quantity = Literal["", "ratio", "difference", "Kendall's tau"]
 """What a value is: what the claim prints, in its unit, if empty."""
 TAU: Quantity = "Kendall's tau"
 
 
-class Rows:
+class RunRows:
     """Rows of runs, by point and seed.
 
     Parameters
@@ -113,7 +113,7 @@ class Statement:
         return self.design.claims[self.claim_id]
 
     @cached_property
-    def comparisons(self) -> tuple[Comparison, ...]:
+    def comparisons(self) -> tuple[ComparedRuns, ...]:
         """Return what is compared."""
         return self.design.comparisons(self.claim_id, sampled=self.sampled)
 
@@ -170,16 +170,16 @@ class Statement:
         in_unit = one.is_percentage or one.is_in_orders or one.is_times_lower
         return "" if in_unit or self.is_level or self.is_gap else "ratio"
 
-    def samples(self, rows: Rows, seeds: int) -> list[Sample]:
+    def samples(self, rows: RunRows, seeds: int) -> list[Sample]:
         """Return what the first `seeds` seeds say; without comparisons in which a difference is 0 throughout."""
-        found = self._samples(rows, seeds)
-        if not (self.claim.average is True and found):
-            return found
-        unknown = [one for one in found if one.is_silent]
-        mean = np.mean([one.samples for one in found], axis=0)
-        return unknown[:1] or [replace(found[0], name=f"mean of {len(found)}", samples=mean)]
+        samples = self._samples(rows, seeds)
+        if not (self.claim.average is True and samples):
+            return samples
+        unknown = [one for one in samples if one.is_silent]
+        mean = np.mean([one.samples for one in samples], axis=0)
+        return unknown[:1] or [replace(samples[0], name=f"mean of {len(samples)}", samples=mean)]
 
-    def _samples(self, rows: Rows, seeds: int) -> list[Sample]:
+    def _samples(self, rows: RunRows, seeds: int) -> list[Sample]:
         if self.relation.is_trend:
             return self._trends(rows, seeds)
         if self.is_level or self.is_gap:
@@ -187,15 +187,17 @@ class Statement:
         if self.is_difference:
             says = self.relation.of_order(0.0)
             sums = [(one.name, self._sum(one, rows, seeds)) for one in self.comparisons]
-            return [Sample(name=name, samples=found, says=says, only_signs=True) for name, found in sums if found.any()]
+            return [
+                Sample(name=name, samples=values, says=says, only_signs=True) for name, values in sums if values.any()
+            ]
         return [self._of_logarithms(one, rows, seeds) for one in self.comparisons]
 
-    def without_events(self, rows: Rows, seeds: int) -> list[str]:
+    def without_events(self, rows: RunRows, seeds: int) -> list[str]:
         """Return the names of the differences of counts that are 0 in all runs, and so no samples."""
         listed = self.comparisons if self.is_difference else ()
         return [one.name for one in listed if not self._sum(one, rows, seeds).any()]
 
-    def _sum(self, one: Comparison, rows: Rows, seeds: int, *, logarithms: bool = False) -> FloatArray:
+    def _sum(self, one: ComparedRuns, rows: RunRows, seeds: int, *, logarithms: bool = False) -> FloatArray:
         """Return the sum for each seed, of values or of their logarithms."""
         total = np.full(seeds, one.added)
         for weight, point in one.terms:
@@ -203,7 +205,7 @@ class Statement:
             total += weight * (np.log(values) if logarithms else values)
         return total
 
-    def _of_size(self, one: Comparison, rows: Rows, seeds: int) -> Sample:
+    def _of_size(self, one: ComparedRuns, rows: RunRows, seeds: int) -> Sample:
         """Return the sample of a value that is printed, in the unit of the claim."""
         says = self.relation.of_gap() if self.is_gap else self.relation.of_value()
         printed = self.relation.printed
@@ -216,20 +218,20 @@ class Statement:
             return Sample.silent(f"{one.name} (0 in most runs)", seeds)  # what is rare happens in some run
         return Sample(name=one.name, samples=samples, says=says)
 
-    def _of_logarithms(self, one: Comparison, rows: Rows, seeds: int) -> Sample:
+    def _of_logarithms(self, one: ComparedRuns, rows: RunRows, seeds: int) -> Sample:
         """Return the sample of a ratio; one that says nothing if a value is 0, or is not there, in some run."""
         if not all((rows.values(point, self.metric, seeds) > 0).all() for point in one.points):
             return Sample.silent(f"{one.name} (0 in some runs)", seeds)
         samples = self._sum(one, rows, seeds, logarithms=True)
         return Sample(name=one.name, samples=samples, says=self.relation.of_ratio(), logarithmic=True)
 
-    def _trends(self, rows: Rows, seeds: int) -> list[Sample]:
+    def _trends(self, rows: RunRows, seeds: int) -> list[Sample]:
         """Return the samples of each series, in the order of its axis."""
         ratios = not (self.is_level or self.is_gap or known_metric(self.metric).zero)
         series: dict[tuple[object, ...], list[tuple[int, FloatArray]]] = {}
         for one in self.comparisons:
-            found = self._sum(one, rows, seeds, logarithms=ratios)
-            series.setdefault(one.series, []).append((one.place, found))
+            sums_of = self._sum(one, rows, seeds, logarithms=ratios)
+            series.setdefault(one.series, []).append((one.place, sums_of))
         names = [f"{_series_name(key)}: " if len(series) > 1 else "" for key in series]
         return [
             sample
@@ -262,14 +264,14 @@ class Statement:
         """Whether it prints the value of one point."""
         return self.relation.is_ == "equal" and self.is_level and len(self.comparisons) == 1
 
-    def is_off(self, rows: Rows, seeds: int, relative: float) -> bool:
+    def is_off(self, rows: RunRows, seeds: int, relative: float) -> bool:
         """Return whether the median over the seeds that are there is off what is printed by more than a part of it."""
         printed = self.relation.printed
         if printed is None or printed.is_range or not rows.has(self.points, seeds):
             return False
-        (found,) = self.samples(rows, seeds)
-        distance = abs(float(np.median(found.samples)) - float(printed.low))
-        return not found.is_silent and distance > relative * abs(float(printed.low))
+        (sample,) = self.samples(rows, seeds)
+        distance = abs(float(np.median(sample.samples)) - float(printed.low))
+        return not sample.is_silent and distance > relative * abs(float(printed.low))
 
     def times_printed(self, decision: Decision) -> float:
         """Return the factor by which the worst point is off what is printed; 0 if that has no factor."""
@@ -278,25 +280,25 @@ class Statement:
         values = [one.value for one in decision.intervals.values()]
         return self.relation.times_printed(values, of_ratio=not self.is_level)
 
-    def _in_one_range(self, found: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def _in_one_range(self, intervals: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:
         in_unit = self.relation.in_unit
-        values = sorted(in_unit(one.value) for one in found)
+        values = sorted(in_unit(one.value) for one in intervals)
         if len(values) != 1:
             return tuple(values[:1] + values[1:][-1:]), ()
-        low, high = sorted(in_unit(end) for end in (found[0].low, found[0].high))
+        low, high = sorted(in_unit(end) for end in (intervals[0].low, intervals[0].high))
         return tuple(values), (low, high) if np.isfinite(high - low) else ()
 
 
 def compared_columns(design: Design) -> list[str]:
     """Return the columns of a run that claims of a study compare, in some setting, by name."""
     claims = [name for name, claim in design.claims.items() if claim.is_simulated]
-    said = [Statement(design, claim, setting) for claim in claims for setting in design.settings]
-    return sorted({column for one in said for column in one.columns})
+    statements = [Statement(design, claim, setting) for claim in claims for setting in design.settings]
+    return sorted({column for one in statements for column in one.columns})
 
 
 def _in_order(values: list[tuple[int, FloatArray]]) -> FloatArray:
     """Return the values of a series in the order of their places."""
-    return np.array([found for _, found in sorted(values, key=lambda one: one[0])])
+    return np.array([value for _, value in sorted(values, key=lambda one: one[0])])
 
 
 def _series_name(key: tuple[object, ...]) -> str:

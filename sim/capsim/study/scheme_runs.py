@@ -114,17 +114,19 @@ def run_task(
     elif tables is None:
         tables = point.scenario.to_dict()
     known = described_scheme(point) if scheme is None else scheme
-    asked = {key: one for key, one in tables.items() if key not in ("seed", "compare")}  # no run depends on how many
-    return Task(_measured(point, folder), scenario=asked, scheme=known, engine=engine, seed=point.scenario.seed)
+    described = {
+        key: one for key, one in tables.items() if key not in ("seed", "compare")
+    }  # no run depends on how many
+    return Task(_measured(point, folder), scenario=described, scheme=known, engine=engine, seed=point.scenario.seed)
 
 
 def described_scheme(point: RunPoint) -> dict[str, Any]:
     """Return components, parameters and hooks of the scheme of a point, and of traffic entries with their own stack."""
-    found: dict[str, Any] = scheme_parameters(scheme_of_run(point.scenario, point.scheme))
+    described: dict[str, Any] = scheme_parameters(scheme_of_run(point.scenario, point.scheme))
     others = entry_schemes(point.scenario.traffic, point.scenario.params)
     if others:
-        found |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
-    return found
+        described |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
+    return described
 
 
 def result_name(values: Mapping[str, Any], seed: int) -> str:
@@ -167,13 +169,13 @@ class Saved:
 
 
 def save_lacking(
-    asked: Iterable[Saved], *, executor: Executor | None, progress: Progress, done: Done | None = None
+    wanted: Iterable[Saved], *, executor: Executor | None, progress: Progress, done: Done | None = None
 ) -> int:
     """Run again the tasks whose rows are kept and whose results are not, or those of other settings are.
 
     Parameters
     ----------
-    asked : iterable of Saved
+    wanted : iterable of Saved
         Tasks that have their rows, made to save their results.
     executor, progress, done
         As in :func:`capsmodel.experiments.sweep.run_sweep`.
@@ -188,7 +190,7 @@ def save_lacking(
     ParameterError
         If a run has not saved the result that its row is of.
     """
-    lacking = [each for each in asked if not each.is_there()]
+    lacking = [each for each in wanted if not each.is_there()]
     count = len(lacking)
     while lacking:
         gather([each.task for each in lacking], executor=executor, progress=progress, done=done)
@@ -215,13 +217,13 @@ def _measured(point: RunPoint, results: Path | None) -> Callable[..., dict[str, 
     return scheme_run
 
 
-def _check_scheme(result: Result, asked: dict[str, Any]) -> None:
+def _check_scheme(result: Result, described: dict[str, Any]) -> None:
     """Refuse a run of another scheme than the id of its task knows: its file may have been edited meanwhile."""
     ran = result.manifest["parameters"]
     others = {"stacks": ran["stacks"]} if "stacks" in ran else {}
-    text = f"the file of scheme {asked['name']} was edited while the runs were made, or loaded again before them"
+    text = f"the file of scheme {described['name']} was edited while the runs were made, or loaded again before them"
     remedy = "run the same again, in a new session if worker processes of this one have the old file"
-    require(ran["scheme"] | others == asked, f"{text}: {remedy}")
+    require(ran["scheme"] | others == described, f"{text}: {remedy}")
 
 
 def row_of(result: Result) -> dict[str, Any]:
@@ -287,14 +289,14 @@ def _sample(runs: pd.DataFrame, metrics: list[str]) -> _Sample:
 
 def _row(own: _Sample, base: _Sample | None, column: int, name: str) -> dict[str, Any]:
     values = own.values[:, column]
-    found = values[np.isfinite(values)]
-    mean, half_width = _mean_and_half_width(found, fewest=TAIL_SEEDS if known_metric(name).tail else 2)
+    finite = values[np.isfinite(values)]
+    mean, half_width = _mean_and_half_width(finite, fewest=TAIL_SEEDS if known_metric(name).tail else 2)
     of_base = np.empty((0, 2)) if base is None else _pairs(own, base, column)
     return {
         "mean": mean,
         "half_width": half_width,
-        "skewness": skewness(found) if len(found) >= 3 else nan,
-        "seeds": len(found),
+        "skewness": skewness(finite) if len(finite) >= 3 else nan,
+        "seeds": len(finite),
         **_ratio(of_base),
     }
 
@@ -319,8 +321,8 @@ def _ratio(pairs: FloatArray) -> dict[str, Any]:
     zeros = int((pairs == 0).any(axis=1).sum())
     value, low, high = nan, nan, nan
     if not zeros and len(pairs) > 1:
-        found = paired_ratio(pairs[:, 0], pairs[:, 1])
-        value, low, high = found.value, found.low, found.high
+        ratio = paired_ratio(pairs[:, 0], pairs[:, 1])
+        value, low, high = ratio.value, ratio.low, ratio.high
     elif not zeros and len(pairs):
         value = float(pairs[0, 0] / pairs[0, 1])
     return {"ratio": value, "ratio_low": low, "ratio_high": high, "pairs": len(pairs), "pairs_with_0": zeros}

@@ -38,7 +38,7 @@ from capsim.study.decide import ABOUT
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.looks import numbers_of
 from capsim.study.metrics import METRICS, known_metric
-from capsim.study.plot import PLOTTED, Drawn, draw, draw_side_by_side, metric_latex
+from capsim.study.plot import PLOTTED, DrawnStudy, draw, draw_side_by_side, metric_latex
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.samples import Statement
 from capsim.study.scheme_runs import (
@@ -104,10 +104,10 @@ class Study:
     @classmethod
     def of(cls, design: Design) -> "Study":
         """Return the study of a design."""
-        found = cls.__new__(cls)
-        found._design = design
-        found._check()
-        return found
+        study = cls.__new__(cls)
+        study._design = design
+        study._check()
+        return study
 
     def _check(self) -> None:
         """Refuse what cannot be run before anything is."""
@@ -251,13 +251,13 @@ class Study:
         """Run what two folders lack; parameters and errors as of :meth:`run`."""
         end_s = end_of(budget_s)
         places.rows.mkdir(parents=True, exist_ok=True)
-        made, found = self._run_fixed(places, executor, shard, budget_s, done)
+        made, already = self._run_fixed(places, executor, shard, budget_s, done)
         if self._simulated:
             design = self._design if settings else replace(self._design, text_only=True)
             left_s = max(0.0, end_s - time.monotonic())
             shown = Progress(first=COMPILING)
             made += advance([design], places.rows, budget_s=left_s, shard=shard, executor=executor, progress=shown)
-        return replace(self.results([places.rows]), ran=made, found=found, results=places.results)
+        return replace(self.results([places.rows]), ran=made, found=already, results=places.results)
 
     def _run_fixed(
         self, places: "Places", execute: Executor, shard: tuple[int, int], budget_s: float, done: Done | None
@@ -273,18 +273,18 @@ class Study:
         if places.results is not None:
             there = [task for task in tasks if task.id in finished_tasks(places.rows)]
             ids = dict(merge([places.rows], task_ids=[task.id for task in there])[[TASK_COLUMN, "id"]].to_numpy())
-            asked = [one for task in there for one in self._saved(task, places.results, ids[task.id])]
-            again = save_lacking(asked, executor=execute, progress=progress, done=done)
+            wanted = [one for task in there for one in self._saved(task, places.results, ids[task.id])]
+            again = save_lacking(wanted, executor=execute, progress=progress, done=done)
         return report.ran + again, report.found - again
 
     @cached_property
     def _by_id(self) -> Mapping[str, list[tuple[Point, int]]]:
         """Return point and seed of each run with a fixed number of seeds, all those of equal runs, by the task's id."""
         seeds = self._design.seeds(numbers_of(self._design.source.file.seeds)[0])
-        found: dict[str, list[tuple[Point, int]]] = {}
+        keys_of: dict[str, list[tuple[Point, int]]] = {}
         for key, task in self._design.tasks(self._fixed_points, seeds).items():
-            found.setdefault(task.id, []).append(key)
-        return found
+            keys_of.setdefault(task.id, []).append(key)
+        return keys_of
 
     def _named(self, task: Task) -> str:
         point, seed = self._by_id[task.id][0]
@@ -309,11 +309,13 @@ class Study:
 
     def costs(self, folder: str | Path) -> dict[str, Any]:
         """Return the runs that are there and those missing for the next look, with their processor time in seconds."""
-        found = Campaign(self._design, Path(folder) / ROWS)
-        made = [found.cpu_s[name] for name in found.ids]
+        campaign = Campaign(self._design, Path(folder) / ROWS)
+        made = [campaign.cpu_s[name] for name in campaign.ids]
         text = Group(TEXT, self._design.scale(sampled=False))
-        fixed = {name: found.cost_s(text, keys[0][0]) for name, keys in self._by_id.items() if name not in found.cpu_s}
-        missing = fixed | found.next_costs_s()
+        fixed = {
+            name: campaign.cost_s(text, keys[0][0]) for name, keys in self._by_id.items() if name not in campaign.cpu_s
+        }
+        missing = fixed | campaign.next_costs_s()
         took = {"study": self.name, "runs": len(made), "cpu_s": sum(made)}
         return took | {"missing_runs": len(missing), "missing_cpu_s": sum(missing.values())}
 
@@ -345,11 +347,11 @@ class Study:
         if not there:
             return Studied(self, pd.DataFrame(), tuple(places), missing=missing)
         rows = merge(places, task_ids=list(dict.fromkeys(name for *_, name in there))).set_index(TASK_COLUMN)
-        found = rows.loc[[name for *_, name in there]].reset_index(drop=True)
-        found["seed"] = [seed for _, seed, _ in there]
-        if "cpu_s" not in found:  # a measurement need not have it
-            found["cpu_s"] = [known[name] for *_, name in there]
-        runs = pd.concat([axes, found.drop(columns=[name for name in axes if name in found])], axis=1)
+        rows_there = rows.loc[[name for *_, name in there]].reset_index(drop=True)
+        rows_there["seed"] = [seed for _, seed, _ in there]
+        if "cpu_s" not in rows_there:  # a measurement need not have it
+            rows_there["cpu_s"] = [known[name] for *_, name in there]
+        runs = pd.concat([axes, rows_there.drop(columns=[name for name in axes if name in rows_there])], axis=1)
         return Studied(self, runs, tuple(places), missing=missing)
 
 
@@ -415,12 +417,12 @@ class Studied:
         """
         rows = []
         for name in self.study._simulated:
-            claim, found = self.study.claims[name], self.verdict(name)
-            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": _said(claim), "word": found.word}
-            head |= {"begins": self.study.design.begins(name), "about": ABOUT, "seeds": found.seeds}
+            claim, verdict = self.study.claims[name], self.verdict(name)
+            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": _said(claim), "word": verdict.word}
+            head |= {"begins": self.study.design.begins(name), "about": ABOUT, "seeds": verdict.seeds}
             nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan}
             points = [
-                {"point": point, "ours": one.value, "low": one.low, "high": one.high} for point, one in found.points
+                {"point": point, "ours": one.value, "low": one.low, "high": one.high} for point, one in verdict.points
             ]
             rows += [{**head, **point} for point in points or [nothing]]
         return pd.DataFrame(rows)
@@ -486,9 +488,9 @@ class Studied:
         several = [name for name, _ in points[0] if len({dict(point)[name] for point in points}) > 1] if points else []
         tables = [one for point in points for one in self._flows_at(point, several)]
         require(bool(tables), f"{self.study.name} has no run at {wanted}: run it first")
-        found = pd.concat(tables, ignore_index=True)
+        flows = pd.concat(tables, ignore_index=True)
         front = [*several, "seed"]
-        return found[[*front, *found.columns.drop(front)]]
+        return flows[[*front, *flows.columns.drop(front)]]
 
     def _flows_at(self, point: Point, axes: Sequence[str]) -> Iterator[pd.DataFrame]:
         values, rule = dict(point), "give each study or comparison a folder of its own"
@@ -567,7 +569,7 @@ class Studied:
                 choice("metric", metric, list(map(str, self.runs)))
             schemes = [str(dict(point)["scheme"]) for point in self.points]
             return saved(draw_side_by_side(self.table(metrics), schemes, metrics), file)
-        return saved(draw(Drawn(design, self.runs, self.points), metrics), file)
+        return saved(draw(DrawnStudy(design, self.runs, self.points), metrics), file)
 
     def to_latex(self, metrics: Sequence[str] = PLOTTED) -> str:
         """Return means and half-widths as a LaTeX table, a line for each point; errors as :meth:`table`.
@@ -628,12 +630,12 @@ def _in_words(row: Mapping[Hashable, Any]) -> str:
 def _one_at_a_time(points: Sequence[Point]) -> list[Point]:
     """Return points that have each value of each axis at least once."""
     seen: set[tuple[str, Any]] = set()
-    found = []
+    chosen = []
     for point in points:
         if not seen.issuperset(point):
             seen.update(point)
-            found.append(point)
-    return found
+            chosen.append(point)
+    return chosen
 
 
 def _said(claim: Claim) -> str:

@@ -213,11 +213,11 @@ def _number(of: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     for one in (left, right):
         if not isinstance(one, int | float):
             raise TypeError(f"{shortened(one)} is no number")
-    found = of(left, right)
-    fits = found.bit_length() <= MOST_BITS if isinstance(found, int) else math.isfinite(found)
+    value = of(left, right)
+    fits = value.bit_length() <= MOST_BITS if isinstance(value, int) else math.isfinite(value)
     if not fits:
         raise ValueError("the result is beyond every quantity")
-    return found
+    return value
 
 
 def _told(text: str) -> str:
@@ -252,8 +252,8 @@ def filled(value: Any, names: Names, *, where: str = "") -> Any:
     if isinstance(value, str):
         return _text(value, names, where)
     if isinstance(value, Mapping):
-        found = {key: filled(one, names, where=f"{where}.{key}".removeprefix(".")) for key, one in value.items()}
-        return {key: one for key, one in found.items() if one is not None}
+        tables = {key: filled(one, names, where=f"{where}.{key}".removeprefix(".")) for key, one in value.items()}
+        return {key: one for key, one in tables.items() if one is not None}
     if isinstance(value, list | tuple):
         return _listed(value, names, where)
     return value
@@ -263,20 +263,22 @@ def _text(text: str, names: Names, where: str) -> Any:
     try:
         if whole := _EXPRESSION.fullmatch(text):
             return evaluate(whole[1], names)
-        found = _EXPRESSION.sub(lambda one: str(evaluate(one[1], names)), text)
+        replaced = _EXPRESSION.sub(lambda one: str(evaluate(one[1], names)), text)
     except ParameterError as error:
         raise ParameterError(f"{where}: {error}" if where else str(error)) from None
-    require(len(found) <= MOST_SIGNS, f"{where}: a text has more than {MOST_SIGNS} characters: {shortened(found)}")
-    return found
+    require(
+        len(replaced) <= MOST_SIGNS, f"{where}: a text has more than {MOST_SIGNS} characters: {shortened(replaced)}"
+    )
+    return replaced
 
 
 def _listed(entries: Sequence[Any], names: Names, where: str) -> list[Any]:
-    found: list[Any] = []
+    values: list[Any] = []
     for number, entry in enumerate(entries):
         for more in _entries(entry, names, where=f"{where}[{number}]"):
-            found += more
-            require(len(found) <= MOST_SIGNS, f"{where}: there are more than {MOST_SIGNS} entries: repeat fewer")
-    return found
+            values += more
+            require(len(values) <= MOST_SIGNS, f"{where}: there are more than {MOST_SIGNS} entries: repeat fewer")
+    return values
 
 
 def _entries(entry: Any, names: Names, where: str) -> Iterator[list[Any]]:
@@ -354,10 +356,10 @@ class Axis:
     @property
     def first(self) -> Label:
         """Return the value that follows the text."""
-        found: Label = next(iter(self.values))
-        return found
+        label: Label = next(iter(self.values))
+        return label
 
-    def value(self, asked: object, where: str) -> Label:
+    def value(self, request: object, where: str) -> Label:
         """Return a value of the axis.
 
         Raises
@@ -366,10 +368,10 @@ class Axis:
             If it has no such value.
         """
         for known in self.values:
-            if known == asked and isinstance(known, bool) == isinstance(asked, bool):
+            if known == request and isinstance(known, bool) == isinstance(request, bool):
                 return known
         raise ParameterError(
-            f"{where}: {self.name} has no value {shortened(asked)}: {did_you_mean(asked, self.values)}"
+            f"{where}: {self.name} has no value {shortened(request)}: {did_you_mean(request, self.values)}"
         )
 
 
@@ -392,21 +394,21 @@ def flat(tables: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     >>> flat({"fabric": {"leaves": 4}, "end_s": 1.0})
     {'fabric.leaves': 4, 'end_s': 1.0}
     """
-    found: dict[str, Any] = {}
+    names: dict[str, Any] = {}
     for key, value in tables.items():
-        found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
-    return found
+        names |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
+    return names
 
 
 def axes_of(tables: Mapping[str, Any], folder: Path, where: str) -> dict[str, Axis]:
     """Return the axes that a table has, by name; ``traffic.load = [...]`` is a table in a table for TOML."""
-    found: dict[str, Axis] = {}
+    axes: dict[str, Axis] = {}
     for name, value in tables.items():
         if isinstance(value, Mapping) and value and "values" not in value and all(map(_is_axis, value.values())):
-            found |= axes_of({f"{name}.{key}": one for key, one in value.items()}, folder, where)
+            axes |= axes_of({f"{name}.{key}": one for key, one in value.items()}, folder, where)
         else:
-            found[name] = _axis(name, value, folder, f"{where}.{name}")
-    return found
+            axes[name] = _axis(name, value, folder, f"{where}.{name}")
+    return axes
 
 
 def _is_axis(value: Any) -> bool:
@@ -414,21 +416,21 @@ def _is_axis(value: Any) -> bool:
 
 
 def _axis(name: str, value: Any, folder: Path, where: str) -> Axis:
-    said = converted(value, Unstated, where=where) if isinstance(value, Mapping) and "values" in value else None
-    values = said.values if said else value
-    told = f"{where}: give a list of values, as in [0.2, 0.4], or a table of what each value sets"
-    require(isinstance(values, list | tuple | Mapping) and len(values) > 0, told)
+    unstated = converted(value, Unstated, where=where) if isinstance(value, Mapping) and "values" in value else None
+    values = unstated.values if unstated else value
+    message = f"{where}: give a list of values, as in [0.2, 0.4], or a table of what each value sets"
+    require(isinstance(values, list | tuple | Mapping) and len(values) > 0, message)
     if isinstance(values, Mapping):
         patches: dict[Label, Mapping[str, Any]] = {
             one: _patch(name, one, patch, folder, where) for one, patch in values.items()
         }
     else:
-        require(all(isinstance(one, Label) for one in values), told)
+        require(all(isinstance(one, Label) for one in values), message)
         if name == "scheme":
             values = named_schemes([in_folder(str(one), folder) for one in values])
         patches = {one: {name: one} for one in values}
         require(len({str(one) for one in values}) == len(values), f"{where} holds a value twice")
-    return Axis(name, patches, said)
+    return Axis(name, patches, unstated)
 
 
 def _patch(axis: str, label: str, patch: Any, folder: Path, where: str) -> dict[str, Any]:
@@ -439,6 +441,6 @@ def _patch(axis: str, label: str, patch: Any, folder: Path, where: str) -> dict[
         require(isinstance(scheme, str), f'{where}.{label}: name the scheme, as in {label} = "ecmp"')
         rest = {key: one for key, one in named.items() if key != "scheme"}
         return {"scheme": label, SCHEME_NAME: in_folder(str(scheme), folder), **flat(rest)}
-    told = f"{where}.{label}: give its value, or a table of what it sets, as in {{ flows = 100 }}"
-    require(isinstance(patch, Label | Mapping), told)
+    message = f"{where}.{label}: give its value, or a table of what it sets, as in {{ flows = 100 }}"
+    require(isinstance(patch, Label | Mapping), message)
     return {axis: label, **flat(patch)} if isinstance(patch, Mapping) else {axis: patch}

@@ -8,7 +8,7 @@ from capsim import ParameterError
 from capsim.study.claims import Design
 from capsim.study.decide import Sample, decide
 from capsim.study.file import Source
-from capsim.study.samples import TAU, Rows, Statement
+from capsim.study.samples import TAU, RunRows, Statement
 from capsmodel.experiments.printed import Printed
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM
@@ -31,7 +31,7 @@ def rows_of(statement, value):
         points += [point] * SEEDS
         values = value(**dict(point)) * noise * (1 + 1e-4 * rng.standard_normal(SEEDS))
         frames += [{"seed": seed, statement.metric: one} for seed, one in zip(range(1, SEEDS + 1), values, strict=True)]
-    return Rows(points, DataFrame(frames))
+    return RunRows(points, DataFrame(frames))
 
 
 def word(value, **claim):
@@ -128,7 +128,7 @@ def test_a_count_is_compared_over_the_time_that_is_printed_in_settings_that_run_
     for setting, count in ((TEXT, 5000.0), ("run_s = 5", 1250.0)):
         statement = Statement(design, "c", setting)
         (point,) = statement.points
-        rows = Rows([point] * 4, DataFrame({"seed": [1, 2, 3, 4], "completed_short": count}))
+        rows = RunRows([point] * 4, DataFrame({"seed": [1, 2, 3, 4], "completed_short": count}))
         assert statement.samples(rows, 4)[0].samples.tolist() == [5000.0] * 4
     tables["claim"] = [claim | {"times": "20 runs"}]
     with pytest.raises(ParameterError, match="c: times = '20 runs' gives '20 runs', but it must be a number"):
@@ -214,14 +214,14 @@ def test_what_is_not_there_keeps_a_claim_open():
     found = decide(statement.samples(zero, SEEDS))
     assert found.word == "open"
     assert "A against B, load 0.2 (0 in some runs)" in found.intervals
-    assert not Rows().has(statement.points, 4)
+    assert not RunRows().has(statement.points, 4)
     assert not rows_of(statement, EQUAL).has(statement.points, SEEDS + 1)
 
 
 def test_rows_count_up_to_the_first_missing_seed():
     point = (("scheme", "A"), ("load", 0.2))
     frame = DataFrame({"seed": [4, 1, 2], "x": [4.0, 1.0, 2.0]})
-    rows = Rows([point] * 3, frame)
+    rows = RunRows([point] * 3, frame)
     assert (rows.has([point], 2), rows.has([point], 3)) == (True, False)
     assert rows.values(point, "x", 2).tolist() == [1.0, 2.0]
 

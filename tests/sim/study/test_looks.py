@@ -12,7 +12,7 @@ from capsim.study.decide import decide
 from capsim.study.file import Source
 from capsim.study.looks import CarriedOver, OfRuns, can_be_carried_over, foreseen_seeds, is_changed, judged
 from capsim.study.metrics import known_metric
-from capsim.study.samples import Rows, Statement
+from capsim.study.samples import RunRows, Statement
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM
 
@@ -36,7 +36,7 @@ def of_runs(statement, values):
     seeds = [seed for listed in values.values() for seed in range(1, len(listed) + 1)]
     listed = [value for each in values.values() for value in each]
     return OfRuns(
-        statement, Rows(points, DataFrame({"seed": seeds, statement.columns[0]: listed}).astype({"seed": int}))
+        statement, RunRows(points, DataFrame({"seed": seeds, statement.columns[0]: listed}).astype({"seed": int}))
     )
 
 
@@ -189,7 +189,7 @@ def test_of_many_equal_settings_few_are_called_changed():
     statement = Statement(Design(Source.of_tables(tables)), "c")
     rng, changed = np.random.default_rng(5), 0
     for _ in range(100):
-        before, after = (OfRuns(statement, Rows(*_drawn(rng, statement.points))) for _ in range(2))
+        before, after = (OfRuns(statement, RunRows(*_drawn(rng, statement.points))) for _ in range(2))
         changed += is_changed(before, after, SEEDS, level=0.4)
     assert 2 <= changed <= 30
 

@@ -160,26 +160,26 @@ def _bad_answer(statement: Any, state: Any) -> str:
     if not isinstance(statement, ir.Return):
         return ""
     cast = state.func_ir.get_definition(statement.value)
-    found = state.typemap[getattr(cast, "value", statement.value).name]
-    whole = isinstance(found, types.Integer | types.Boolean)
-    return "" if whole else f"a hook returns a whole number, not one of type {found}: {REMEDY}"
+    kind = state.typemap[getattr(cast, "value", statement.value).name]
+    whole = isinstance(kind, types.Integer | types.Boolean)
+    return "" if whole else f"a hook returns a whole number, not one of type {kind}: {REMEDY}"
 
 
 def _bad_write(statement: Any, state: Any) -> str:
     """Return what is wrong with what a statement writes; empty if nothing is."""
     kind_of = state.typemap
     if isinstance(statement, ir.SetAttr):
-        record, found = kind_of[statement.target.name], kind_of[statement.value.name]
+        record, value = kind_of[statement.target.name], kind_of[statement.value.name]
         if statement.attr in getattr(record, "constant", ()):
             return f"{statement.attr} keeps its value during a run: keep what changes in memory of your own"
-        holds = record.typeof(statement.attr) if isinstance(record, types.Record) else found
-        return _written(statement.attr, holds, found)
+        holds = record.typeof(statement.attr) if isinstance(record, types.Record) else value
+        return _written(statement.attr, holds, value)
     if isinstance(statement, ir.SetItem | ir.StaticSetItem):
-        array, found = kind_of[statement.target.name], kind_of[statement.value.name]
-        return _written("this array", getattr(array, "dtype", found), found)
+        array, value = kind_of[statement.target.name], kind_of[statement.value.name]
+        return _written("this array", getattr(array, "dtype", value), value)
     return ""
 
 
-def _written(name: str, holds: Any, found: Any) -> str:
-    cut = isinstance(holds, types.Integer) and isinstance(found, types.Float)
-    return f"{name} holds whole numbers, not one of type {found}: {REMEDY}" if cut else ""
+def _written(name: str, holds: Any, value: Any) -> str:
+    cut = isinstance(holds, types.Integer) and isinstance(value, types.Float)
+    return f"{name} holds whole numbers, not one of type {value}: {REMEDY}" if cut else ""

@@ -126,10 +126,10 @@ def candidates_of(w: Any, first: int, count: int) -> Any:
 @inlined_kernel
 def route(w: Any, epoch: int, row: int, target: int) -> Any:
     """Return the route of switch `row` to host `target` in an epoch."""
-    found = route_at(w.leaf_routes, (epoch * w.n_switches + row) * w.n_leaves + int64_at(w.host_leaf, target))
-    if found.count == NONE:
+    routed = route_at(w.leaf_routes, (epoch * w.n_switches + row) * w.n_leaves + int64_at(w.host_leaf, target))
+    if routed.count == NONE:
         return route_at(w.host_routes, epoch * w.n_hosts + target)
-    return found
+    return routed
 
 
 @inlined_kernel

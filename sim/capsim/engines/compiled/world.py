@@ -113,14 +113,14 @@ def routes_by_leaf(setup: Setup, state: State) -> dict[str, Table]:
 def kinds_of_wake(state: State) -> list[int]:
     """Return the kinds of wake that the components of a run ask for."""
     stacks = [each.stack for each in state.stacks]
-    asked = {
+    kinds = {
         TIMEOUT: True,
         SEND_WAKE: any(stack.layer.send_timer or stack.transport.send_timer for stack in stacks),
         RECEIVE_WAKE: any(stack.layer_waits or stack.late_acks for stack in stacks),
         MANAGE: len(state.dependents) > 0 or any(stack.sharing.note is not None for stack in stacks),
         WORK: len(state.processors) > 0,
     }
-    return [kind for kind, wanted in asked.items() if wanted]
+    return [kind for kind, wanted in kinds.items() if wanted]
 
 
 def margins(state: State) -> dict[str, int]:

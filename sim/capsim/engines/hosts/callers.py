@@ -112,9 +112,9 @@ def _lines(name: str) -> list[str]:
     elif hook.role == "nic":
         lines += ["sub = sub_at(w.subs, packet.sub)"]
     elif hook.role != "queue":
-        found = "flow_at(w.flows, f)" if "f" in takes(name) else "sub"
-        lines += [] if found != "sub" else ["sub = sub_at(w.subs, s)"]
-        lines += [f"stack = stack_at(w.stacks, {found}.stack)"]
+        memory = "flow_at(w.flows, f)" if "f" in takes(name) else "sub"
+        lines += [] if memory != "sub" else ["sub = sub_at(w.subs, s)"]
+        lines += [f"stack = stack_at(w.stacks, {memory}.stack)"]
     return lines
 
 

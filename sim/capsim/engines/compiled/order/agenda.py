@@ -382,6 +382,6 @@ def fetch_next_port(w: Any, port: Any, number: int) -> None:
         prefetch_sub(w.subs, packet.sub)
         prefetch_offered(w.ports, int64_at(w.host_port, port.to_node))
         return
-    found = route(w, present_epoch(w), port.to_node - w.n_hosts, packet.target)
-    if found.count == 1:
-        prefetch_offered(w.ports, int64_at(w.candidates, found.first))
+    routed = route(w, present_epoch(w), port.to_node - w.n_hosts, packet.target)
+    if routed.count == 1:
+        prefetch_offered(w.ports, int64_at(w.candidates, routed.first))
