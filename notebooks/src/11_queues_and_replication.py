@@ -253,7 +253,8 @@ independence.round(2)
 #
 # The web search workload at half load, with NewReno and buffers of 100 packets, on a fat-tree of four pods. Long flows
 # now keep queues filled, buffers overflow, and a short flow that loses its last packets waits for a timeout of 200 ms.
-# The runs begin with an empty fabric: a flow finds on average 85% of the flows that are in progress in a settled one.
+# The runs are *cold starts*, from an empty fabric: a flow finds on average 85% of the flows that are in progress in a
+# settled one.
 
 # %%
 web_scenario = Scenario(

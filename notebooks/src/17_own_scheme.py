@@ -50,8 +50,9 @@ two_choices = replace(
 )
 
 # %% [markdown]
-# A small leaf-spine, 3:1 oversubscribed, with the web-search workload, and the queues of one leaf sampled. The run is
-# short and begins with an empty fabric: a flow finds on average some 60% of the flows of a settled fabric at this load.
+# A small leaf-spine, 3:1 oversubscribed, with the web-search workload, and the queues of one leaf sampled. The run is a
+# short *cold start*, from an empty fabric: a flow finds on average some 60% of the flows of a settled fabric at this
+# load.
 
 # %%
 scenario = Scenario(

@@ -100,8 +100,9 @@ pd.DataFrame(
 # ## With flows that come and go
 #
 # Now flows of the web-search workload between all leaves, at 0.6 of the uplinks' capacity, with and without the slow
-# spine, for three seeds. The load is that of the intact fabric in both cases. The runs begin with an empty fabric: a
-# flow finds on average some 60% of the flows that are in progress in a settled one (30% where paths are hashed).
+# spine, for three seeds. The load is that of the intact fabric in both cases. The runs are *cold starts*, from an empty
+# fabric: a flow finds on average some 60% of the flows that are in progress in a settled one (30% where paths are
+# hashed).
 
 # %% mystnb={"image": {"alt": "slowdown, late packets and bytes on one spine by scheme, intact and with it slow"}}
 SEEDS, FLOWS = (1, 2, 3), 250

@@ -13,7 +13,7 @@ from capsmodel.experiments.sweep import Task, all_cores, one_by_one
 
 PRESET = "websearch-load-60"
 SCHEMES = ("ecmp", "rps", "repflow", "caps")
-SEEDS, FLOWS, QUICK_FLOWS = 4, 1500, 200  # 3 CPU s for each seed and scheme: most of the time that the tour takes
+SEEDS, FLOWS, QUICK_FLOWS = 4, 500, 200  # 4 CPU s for each seed and scheme: most of the time that the tour takes
 # key on the page, heading, factor to its unit, figure of the comparison
 _SHOWN = (
     ("mean_fct_short_ms", "mean FCT, short flows (ms)", 1e3, "mean_fct_short_s"),
@@ -79,7 +79,8 @@ def _visit(quick: bool, advance: Advance) -> Section:
         title="Which scheme is fast on the web-search workload?",
         reading=f"Dots are means over {seeds} seeds, bars their 95% intervals; further left is better in the first two "
         "panels, further right in the third. All schemes send the same flows, of sizes as in a web search: short ones "
-        "of up to 100 KB, and long ones of up to 30 MB. FCT is the flow completion time, p99 its 99th percentile, "
+        "of up to 100 KB, and long ones of up to 30 MB. When a run begins, as many flows are in progress as belong to "
+        "its load, and others follow those that count. FCT is the flow completion time, p99 its 99th percentile, "
         "which 1% of the flows exceed. ecmp (equal-cost multipath) picks a path for each flow, rps (random packet "
         "spraying) for each packet; repflow sends short flows twice and takes what comes first; caps (coding-based "
         "adaptive packet spraying) sprays and codes short flows. An interval that is wider than its value says that so "

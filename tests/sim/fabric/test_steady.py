@@ -162,6 +162,20 @@ def test_both_engines_end_when_all_counted_flows_are_complete(scheme: str) -> No
     assert not flows["finished"].all()  # arrivals go on until then
 
 
+@pytest.mark.agreement
+@pytest.mark.parametrize("scheme", ["drill", "conga", "ecmp", "ecmp_pq", "mptcp"])
+def test_both_engines_start_steadily_in_an_oversubscribed_fabric(scheme: str) -> None:
+    """Switches that look at queues or measure paths, hashed paths, priorities and subflows; uplinks at 0.8, 2:1."""
+    kind = LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, rate_bps=10e9, delay_s=1e-6)
+    traffic = steady(workload=None, flow_bytes=50_000, flows=10, load=0.8, load_of="leaf-uplinks", pairs="other-leaf")
+    scenario = Scenario(fabric=kind, traffic=(traffic,), end_s=20.0, seed=5, profile="10g")
+    compiled, reference = (simulate(scenario, scheme=scheme, engine=name) for name in ("compiled", "reference"))
+    assert compiled.flows.equals(reference.flows)
+    assert compiled.ports.equals(reference.ports)
+    assert compiled.flows["finished"][compiled.flows["counted"]].all()
+    assert (~compiled.flows["counted"] & (compiled.flows["start_s"] == 0)).any()
+
+
 @pytest.mark.parametrize("scheme", ["rps", "mptcp", "caps", "repflow"])
 def test_results_are_of_the_counted_flows(scheme: str) -> None:
     result = simulate(
