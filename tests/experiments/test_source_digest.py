@@ -25,7 +25,7 @@ def packages(tmp_path):
     """Return a folder with copies of both packages and a measuring function of somebody else."""
     for package in (capsmodel, capsim):
         folder = Path(package.__file__).parent
-        shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(folder, tmp_path / folder.name)  # with its byte code, so that a process need not compile
     (tmp_path / "measure.py").write_text(MEASURE)
     return tmp_path
 

@@ -211,7 +211,7 @@ SLOW = {"numba", "matplotlib", "scipy.linalg", "simpy", "sympy"}
     ("formula", "command", "not_loaded"),
     [
         ("capsmodel.decode_prob(9, r=3, blocking_prob=0.2)", "optimal-k 8", SLOW | {"pandas", "pyarrow", "capsim"}),
-        ("", "study caps-leafspine --costs", SLOW),
+        ("", "study caps-mininet-wait --costs", SLOW),
     ],
 )
 def test_the_front_door_is_light(formula, command, not_loaded):
