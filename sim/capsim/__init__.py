@@ -11,7 +11,7 @@ What there is:
 
 ==================== ===================================================================================================
 to describe a run    :class:`Scenario`, :class:`Hosts`, :class:`Probes`; :func:`load_scenario` (TOML file or preset),
-                     :func:`presets`
+                     :func:`presets`; :func:`excerpt` (a few leaves or pods of a large one)
 fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths`, :class:`Dumbbell`; a
                      :class:`Topology` of one's own, made of :class:`Node` and :class:`Edge`, files or networkx;
                      :class:`LinkChange` for links that differ, fail and return, :class:`DrawnFault` for drawn ones

@@ -17,7 +17,7 @@ from capsim.results.trace import Trace
 from capsim.roles.components import Balancer, Congestion, Layer, Marking, Nic, Queue, Scheme, Sharing, Stack, Transport
 from capsim.roles.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE, TRIM, TRIM_LAST
 from capsim.run.simulation import simulate
-from capsim.scenario.scenario import Hosts, Probes, Scenario, load_scenario, presets
+from capsim.scenario.scenario import Hosts, Probes, Scenario, excerpt, load_scenario, presets
 from capsim.scenario.settings import with_settings
 from capsim.study.comparison import compare
 from capsim.study.study import Studied, Study, load_study
@@ -71,6 +71,7 @@ __all__ = [
     "Transport",
     "compare",
     "draw_flows",
+    "excerpt",
     "inlined",
     "load_scenario",
     "load_study",

@@ -125,7 +125,7 @@ QUEUE_PACKETS = Bound(0, BUFFER_PACKETS.largest, BUFFER_PACKETS.unit, BUFFER_PAC
 SEGMENTS = Bound(1, _INT32, "segments", "packets and units number segments in 32 bits")
 
 NODES = Bound(1, 4096, "of them", "larger fabrics have millions of links")
-PODS = Bound(2, 54, "pods", "these have 39366 hosts, and more take too long to build")
+PODS = Bound(2, 128, "pods", "four of them have 16384 hosts, and more in a pod take too long to build")
 PORTS = Bound(1, 2**18, "ports", "more take too long to build: a fat-tree of 54 pods has 236196, and so many would fit")
 EDGES = Bound(2, PORTS.largest // 2, "links", PORTS.reason)
 GRAPH_NODES = Bound(3, EDGES.largest + 1, "nodes", "as many can be connected by the most links")

@@ -1,8 +1,9 @@
 """Shared by all kinds of fabric: buffers, links that differ or fail, and how a fabric is built."""
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Self
 
 import msgspec
 import numpy as np
@@ -14,7 +15,7 @@ from capsim.base.structs import checked_struct
 from capsim.fabric.faults import DrawnFault, draw_faults
 from capsim.fabric.topology import Fabric
 from capsim.fabric.wiring import UNLIMITED, LinkChange, Wiring
-from capsmodel.checks import require
+from capsmodel.checks import ParameterError, require
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,63 @@ class FabricSize:
     def ports(self) -> int:
         """Return the number of directed links."""
         return 2 * (self.hosts + self.inner_links)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What a fabric falls into without its top tier: leaves, pods, parts of a graph; all alike.
+
+    Attributes
+    ----------
+    word : str
+        What a block is called: ``leaves``, ``pods`` or ``blocks``.
+    count : int
+        How many there are.
+    leaf_hosts, block_hosts : int
+        Hosts at a switch, and in a block.
+    """
+
+    word: str
+    count: int
+    leaf_hosts: int
+    block_hosts: int
+
+    @property
+    def hosts(self) -> int:
+        """Return the number of hosts of the fabric."""
+        return self.count * self.block_hosts
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the blocks of a fabric, from which its traffic follows (:func:`capsim.excerpt`)."""
+
+    of: Blocks
+    kept: int
+
+    @property
+    def share(self) -> float:
+        """Return the share of the hosts."""
+        return self.kept / self.of.count
+
+    @property
+    def near_probs(self) -> tuple[float, float]:
+        """Return the probabilities that a random partner in the whole is at the same switch, elsewhere in the block."""
+        others = self.of.hosts - 1
+        return (self.of.leaf_hosts - 1) / others, (self.of.block_hosts - self.of.leaf_hosts) / others
+
+    def count(self, of_whole: int, what: str) -> int:
+        """Return the number of flows, hosts or rounds that fall to the blocks, of so many in the whole.
+
+        Raises
+        ------
+        ParameterError
+            If that is less than one.
+        """
+        found = of_whole * self.share
+        remedy = f"give more, or an excerpt of more {self.of.word}"
+        require(found >= 1, f"traffic.{what} = {of_whole}: {found:.2g} of them fall to the excerpt: {remedy}")
+        return round(found)
 
 
 class FabricKind(
@@ -86,6 +144,44 @@ class FabricKind(
     def node_counts(self) -> tuple[int, int]:
         """Return the numbers of hosts and switches, without building anything."""
         return self.size().hosts, self.size().switches
+
+    def blocks(self) -> Blocks:
+        """Return what the fabric falls into without its top tier.
+
+        Raises
+        ------
+        ParameterError
+            If it has no such parts, or they are not alike.
+        """
+        raise ParameterError(f"a {self.kind} has no leaves or pods that are alike, as an excerpt needs: run the whole")
+
+    def block_names(self) -> list[tuple[str, ...]]:
+        """Return over blocks the names of their hosts and switches, in the same order in each."""
+        raise NotImplementedError
+
+    def excerpt(self, blocks: int) -> Self:
+        """Return the fabric of the first `blocks` blocks, with the whole of its top tier."""
+        raise NotImplementedError
+
+    def check_alike(self) -> None:
+        """Refuse links that differ in some blocks only.
+
+        Raises
+        ------
+        ParameterError
+            One line with the pattern of a name.
+        """
+        word = self.blocks().word
+        names = self.block_names() if self.links or self.faults else []
+        for pattern in dict.fromkeys(end for change in self.links for end in change.between):
+            found = {tuple(fnmatchcase(name, pattern) for name in block) for block in names}
+            rule = f"{word} of an excerpt must be alike: let it hold for all {word}, or run the whole"
+            require(len(found) == 1, f"fabric.links: {pattern!r} is in some {word} only, but {rule}")
+        for fault in self.faults:
+            pattern = fault.nodes or "*"
+            above = not any(fnmatchcase(name, pattern) for block in names for name in block)
+            rule = f"an excerpt has no {word} to stand for those that are hit: run the whole"
+            require(above, f"fabric.faults: what is drawn is in some {word} only, but {rule}")
 
     @property
     def kind(self) -> str:

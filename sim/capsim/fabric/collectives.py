@@ -23,7 +23,7 @@ Sources: Thakur, Rabenseifner, Gropp: Optimization of Collective Communication O
 algorithms; the page on performance of NCCL's tests for the bandwidths.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import msgspec
 import numpy as np
@@ -32,11 +32,12 @@ from capsim.base import bounds
 from capsim.base.bounds import FlowBytes, Time
 from capsim.base.memory import check_fits
 from capsim.base.seeds import EntrySeeds
+from capsim.fabric.base import Part
 from capsim.fabric.dependencies import AfterAt
 from capsim.fabric.endpoints import Ints
 from capsim.fabric.flows import DrawnFlows
 from capsim.fabric.topology import Fabric
-from capsmodel.checks import require
+from capsmodel.checks import ParameterError, require
 
 Algorithm = Literal["ring_allreduce", "ring_reducescatter", "ring_allgather", "halving_doubling", "alltoall"]
 _BYTES_PER_PAIR = 80  # of a flow and one that it waits for, while they are sorted
@@ -129,6 +130,13 @@ class Collective(
         """Return iteration and group of flows by their positions in the entry, for groups of `n` hosts."""
         operation = input_row // (self.steps(n) * n)
         return operation // self.groups, operation % self.groups
+
+    def excerpt(self, part: Part) -> Self:
+        """Refuse an excerpt: messages wait for those of hosts that are not there."""
+        raise ParameterError(
+            f"traffic: a collective among hosts of {part.of.count} {part.of.word}, but an excerpt has {part.kept}: "
+            "run the whole"
+        )
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return how many flows this entry makes, without making them."""

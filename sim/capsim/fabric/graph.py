@@ -4,18 +4,19 @@ Hosts have one link each and never forward. Packets take every shortest path, in
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import msgspec
 
 from capsim.base import bounds
 from capsim.base.bounds import BufferBytes, BufferPackets, Rate, Time, shortened
 from capsim.base.structs import Struct, converted, in_si
-from capsim.fabric.base import FabricKind, FabricSize, limit
+from capsim.fabric.base import Blocks, FabricKind, FabricSize, limit
 from capsim.fabric.topology import HOST
 from capsim.fabric.wiring import LinkKind, Wiring
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 
 # Ports are named a>b and b>a, with #2 behind the second of parallel links; * and ? stand for any part of a name.
 _NAME = re.compile(r"[\w.:/-]{1,64}")
@@ -151,6 +152,65 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defau
             forth, back = (self._direction(edge, from_host=end in hosts) for end in (edge.a, edge.b))
             wiring.link(edge.a, edge.b, forth, back)
 
+    def blocks(self) -> Blocks:
+        """Return what the graph falls into without its top tier, alike in all that a flow meets."""
+        parts = self._parts
+        hosts = {node.name for node in self.nodes if node.kind == HOST}
+        at_switch = Counter(edge.b if edge.a in hosts else edge.a for edge in self.edges if {edge.a, edge.b} & hosts)
+        alike = len(set(self._shapes(parts))) == 1 and len(set(at_switch.values())) == 1
+        rule = "an excerpt needs parts that are alike: run the whole"
+        require(alike, f"fabric: the parts of this topology without its top tier differ, and {rule}")
+        pods = {frozenset(name.split(".")[0] for name in part & at_switch.keys()) for part in parts}
+        apart = len(pods) == len(parts) and all(len(pod) == 1 for pod in pods)
+        rule = "switches with hosts need names such as a.0, a.1, b.0: one text before the dot for each part"
+        require(apart, f"fabric: pods of a topology are told by names, and for an excerpt {rule}")
+        return Blocks("blocks", len(parts), next(iter(at_switch.values())), len(parts[0] & hosts))
+
+    def block_names(self) -> list[tuple[str, ...]]:
+        """Return over parts the names of their hosts and switches, in the order of the nodes."""
+        return [tuple(node.name for node in self.nodes if node.name in part) for part in self._parts]
+
+    def excerpt(self, blocks: int) -> Self:
+        """Return the first `blocks` parts, with all switches of the top tier."""
+        gone = frozenset[str]().union(*self._parts[blocks:])
+        nodes = tuple(node for node in self.nodes if node.name not in gone)
+        edges = tuple(edge for edge in self.edges if edge.a not in gone and edge.b not in gone)
+        return msgspec.structs.replace(self, nodes=nodes, edges=edges)
+
+    @property
+    def _tiers(self) -> dict[str, int]:
+        """Return the tier of each node, -1 of hosts."""
+        distances = _from_hosts(self.nodes, self.edges)
+        return {node.name: distances[node.name] - 1 if node.tier is None else node.tier for node in self.nodes}
+
+    @property
+    def _parts(self) -> list[frozenset[str]]:
+        """Return the names of the nodes of each part that is left without the top tier, by their first node."""
+        self.check()
+        tiers = self._tiers
+        top = max(tiers.values())
+        require(top > 0, "fabric: all switches of this topology have hosts: without a tier above there is no excerpt")
+        beside = _beside(edge for edge in self.edges if max(tiers[edge.a], tiers[edge.b]) < top)
+        parts: list[frozenset[str]] = []
+        seen = {name for name, tier in tiers.items() if tier == top}
+        for node in self.nodes:
+            if node.name not in seen:
+                parts.append(frozenset(_hops([node.name], beside)))
+                seen |= parts[-1]
+        return parts
+
+    def _shapes(self, parts: list[frozenset[str]]) -> list[frozenset[Any]]:
+        """Return over parts what is equal where they are alike: how many links, of the same tiers and values."""
+        number = {name: part for part, names in enumerate(parts) for name in names}
+        ends = {name: str(tier) if name in number else f"top {name}" for name, tier in self._tiers.items()}
+        found: list[Counter[Any]] = [Counter() for _ in parts]
+        for edge in self.edges:
+            part = number.get(edge.a, number.get(edge.b))
+            if part is not None:
+                values = edge.rate_bps, edge.delay_s, edge.buffer_packets, edge.buffer_bytes
+                found[part][frozenset((ends[edge.a], ends[edge.b])), values] += 1
+        return [frozenset(one.items()) for one in found]
+
     def _direction(self, edge: Edge, *, from_host: bool) -> LinkKind:
         if from_host:
             return LinkKind(edge.rate_bps, edge.delay_s, *self.nic_limits())
@@ -285,10 +345,20 @@ def _from_hosts(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, int]:
 
 def _hops_from(starts: Iterable[str], edges: Sequence[Edge]) -> dict[str, int]:
     """Return by node the hops from the nearest of `starts`; nodes that no links join with one are not there."""
+    return _hops(starts, _beside(edges))
+
+
+def _beside(edges: Iterable[Edge]) -> dict[str, list[str]]:
+    """Return by node those that a link joins with it."""
     beside: dict[str, list[str]] = {}
     for edge in edges:
         beside.setdefault(edge.a, []).append(edge.b)
         beside.setdefault(edge.b, []).append(edge.a)
+    return beside
+
+
+def _hops(starts: Iterable[str], beside: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Return by node the hops from the nearest of `starts`, over neighbours."""
     hops = dict.fromkeys(starts, 0)
     reached = list(hops)
     for node in reached:  # the list grows meanwhile

@@ -16,14 +16,16 @@ links between two kinds of node are a layer: ``host>leaf``, ``leaf>spine``; ``ed
 """
 
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Self
+
+import msgspec
 
 from capsim.base import bounds
 from capsim.base.bounds import Nodes, Rate, Time
-from capsim.fabric.base import FabricKind, FabricSize
+from capsim.fabric.base import Blocks, FabricKind, FabricSize
 from capsim.fabric.graph import Topology
 from capsim.fabric.wiring import LinkKind, Wiring
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 
 
 class RegularFabric(FabricKind, frozen=True, kw_only=True, omit_defaults=True):
@@ -91,6 +93,18 @@ class LeafSpine(RegularFabric, frozen=True, kw_only=True, tag="leaf-spine", omit
         hosts = self.leaves * self.hosts_per_leaf
         return FabricSize(hosts, self.leaves + self.spines, leaves=self.leaves, inner_links=self.leaves * self.spines)
 
+    def blocks(self) -> Blocks:
+        """Return what the fabric falls into without its spines."""
+        return Blocks("leaves", self.leaves, self.hosts_per_leaf, self.hosts_per_leaf)
+
+    def block_names(self) -> list[tuple[str, ...]]:
+        """Return over leaves the names of the leaf and its hosts."""
+        return [(f"leaf{leaf}", *_host_names(leaf, self.hosts_per_leaf)) for leaf in range(self.leaves)]
+
+    def excerpt(self, blocks: int) -> Self:
+        """Return the first `blocks` leaves with all spines."""
+        return msgspec.structs.replace(self, leaves=blocks)
+
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
         leaves = [wiring.switch("leaf", leaf, tier=0) for leaf in range(self.leaves)]
@@ -111,10 +125,14 @@ class FatTree(RegularFabric, frozen=True, kw_only=True, tag="fat-tree", omit_def
         k, even.
     hosts_per_edge : int, optional
         Hosts on an edge switch; k/2 when left out. More make the tree oversubscribed, as in MMPTCP (2k is 4:1).
+    built_pods : int, optional
+        How many of the pods are there; all when left out. All cores are, each with a link to every pod that is there:
+        an excerpt of the tree (:func:`capsim.excerpt`).
     """
 
     pods: Annotated[int, bounds.PODS.meta]
     hosts_per_edge: Nodes | None = None
+    built_pods: Annotated[int, bounds.PODS.meta] | None = None
 
     def _edge_hosts(self) -> int:
         return self.pods // 2 if self.hosts_per_edge is None else self.hosts_per_edge
@@ -122,22 +140,42 @@ class FatTree(RegularFabric, frozen=True, kw_only=True, tag="fat-tree", omit_def
     def size(self) -> FabricSize:
         """Return how large the fabric is, without building anything."""
         half = self.pods // 2
-        edges = self.pods * half
+        edges = self._built() * half
         return FabricSize(
             edges * self._edge_hosts(), 2 * edges + half * half, leaves=edges, inner_links=2 * edges * half
         )
+
+    def blocks(self) -> Blocks:
+        """Return what the fabric falls into without its cores."""
+        return Blocks("pods", self._built(), self._edge_hosts(), self.pods // 2 * self._edge_hosts())
+
+    def block_names(self) -> list[tuple[str, ...]]:
+        """Return over pods the names of their switches and hosts."""
+        half, hosts = range(self.pods // 2), self.blocks().block_hosts
+        return [
+            (*(f"{kind}{pod}.{number}" for kind in ("edge", "agg") for number in half), *_host_names(pod, hosts))
+            for pod in range(self._built())
+        ]
+
+    def excerpt(self, blocks: int) -> Self:
+        """Return the first `blocks` pods with all cores."""
+        return msgspec.structs.replace(self, built_pods=blocks)
+
+    def _built(self) -> int:
+        return self.pods if self.built_pods is None else self.built_pods
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
         if self.pods % 2:
             raise ParameterError(f"fabric.pods = {self.pods}, but a k-ary fat-tree needs an even number")
-        half = self.pods // 2
-        edges = [[wiring.switch("edge", f"{p}.{i}", tier=0) for i in range(half)] for p in range(self.pods)]
-        aggs = [[wiring.switch("agg", f"{p}.{i}", tier=1) for i in range(half)] for p in range(self.pods)]
+        half, built = self.pods // 2, self._built()
+        require(built <= self.pods, f"fabric.built_pods = {built}, but the tree has {self.pods} pods: give fewer")
+        edges = [[wiring.switch("edge", f"{p}.{i}", tier=0) for i in range(half)] for p in range(built)]
+        aggs = [[wiring.switch("agg", f"{p}.{i}", tier=1) for i in range(half)] for p in range(built)]
         cores = [wiring.switch("core", core, tier=2) for core in range(half * half)]
         for edge in chain.from_iterable(edges):
             self._attach_hosts(wiring, edge, self._edge_hosts())
-        for pod in range(self.pods):
+        for pod in range(built):
             for edge in edges[pod]:
                 for agg in aggs[pod]:
                     wiring.connect(edge, agg, self._trunk())
@@ -194,6 +232,11 @@ class Dumbbell(RegularFabric, frozen=True, kw_only=True, tag="dumbbell", omit_de
         for side in (left, right):
             self._attach_hosts(wiring, side, self.hosts_per_side)
         wiring.connect(left, right, self._trunk(), path=0)
+
+
+def _host_names(block: int, count: int) -> list[str]:
+    """Return the names of the hosts of a block, each of which has `count`."""
+    return [f"host{host}" for host in range(block * count, (block + 1) * count)]
 
 
 AnyFabric = LeafSpine | FatTree | ParallelPaths | Dumbbell | Topology

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import numpy as np
 
 from capsim.base import schema
 from capsim.base.seeds import EntrySeeds
+from capsim.fabric.base import Part
 from capsim.fabric.dependencies import AFTER, AfterAt, pairs_of
 from capsim.fabric.flows import DrawnFlows, FlowList
 from capsim.fabric.paths import Paths
@@ -65,6 +66,13 @@ class Listed(
     def _keys(self) -> dict[str, tuple[str, ...]]:
         """Return what is given for every flow as a key of its own, by name."""
         return {name: cells for name, cells in ((AFTER, self.after), (PATH, self.path)) if cells}
+
+    def excerpt(self, part: Part) -> Self:
+        """Refuse an excerpt: each flow has its own two ends."""
+        raise ParameterError(
+            f"traffic: a list of flows has both ends of each in {part.of.count} {part.of.word}, but an excerpt has "
+            f"{part.kept}: run the whole, or draw flows of its sizes (flow_bytes_cdf)"
+        )
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""

@@ -2,7 +2,7 @@
 
 import re
 from math import inf
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 import msgspec
 import numpy as np
@@ -13,8 +13,9 @@ from capsim.base import bounds
 from capsim.base.bounds import FLOWS, FlowBytes, Flows, HostNumber, Period, Time, shortened
 from capsim.base.seeds import EntrySeeds
 from capsim.base.structs import checked_struct
+from capsim.fabric.base import Part
 from capsim.fabric.collectives import Collective
-from capsim.fabric.endpoints import Ints, Pairing, Pairs
+from capsim.fabric.endpoints import Ints, Pairing, Pairs, pods
 from capsim.fabric.flows import DrawnFlows, FlowList, check_flows, check_hosts, flow_list
 from capsim.fabric.listed import Listed
 from capsim.fabric.load import LoadOf, carried_bytes, counted_share, layer_of
@@ -145,6 +146,35 @@ class TrafficKind(
             require(low is not None and high is not None, "traffic: min_bytes and max_bytes go together")
             require((low or 0) <= (high or 0), f"traffic.max_bytes = {high}, but it must be at least min_bytes = {low}")
 
+    def excerpt(self, part: Part) -> Self:
+        """Return this entry as it is among some blocks of its fabric, where a host keeps its share of near partners.
+
+        Parameters
+        ----------
+        part : Part
+            The blocks.
+
+        Raises
+        ------
+        ParameterError
+            If partners are fixed, or less than one flow falls to the blocks.
+        """
+        rule = "an excerpt moves partners, and here they are the question: run the whole"
+        require(not self.common_partners, f"traffic.common_partners = true, but {rule}")
+        fixed = self.pairs in ("permutation", "stride", "sides")
+        require(not fixed, f"traffic.pairs = {self.pairs!r}, but {rule}")
+        changes = self._among(part)
+        if self.pairs == "random":
+            edge_prob, pod_prob = part.near_probs
+            changes |= {"pairs": "staggered", "edge_prob": edge_prob, "pod_prob": pod_prob}
+        if self.hosts is not None:
+            changes |= {"hosts": part.count(self.hosts, "hosts"), "skip_hosts": round(self.skip_hosts * part.share)}
+        return msgspec.structs.replace(self, **changes)
+
+    def _among(self, part: Part) -> dict[str, Any]:
+        """Return what changes of this kind of entry among some blocks."""
+        raise NotImplementedError
+
     @property
     def pairing(self) -> Pairing:
         """Return who sends to whom."""
@@ -273,6 +303,12 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         drawn = _among_senders(self, fabric, seeds, times)
         return self._with_exact_load(drawn, times, fabric) if self.exact_load else drawn
 
+    def _among(self, part: Part) -> dict[str, Any]:
+        """Return the arrivals at the hosts of the blocks; their load is what it happens to be, as in the whole."""
+        flows = part.count(self.flows, "flows") if isinstance(self.flows, int) else self.flows
+        per_s = None if self.flows_per_s is None else self.flows_per_s * part.share
+        return {"flows": flows, "flows_per_s": per_s, "exact_load": False}
+
     def host_load(self, fabric: Fabric) -> float:
         """Return the load that this entry is expected to ask of the links from hosts."""
         capacity_bps = layer_of(fabric, "host-links").capacity_bps
@@ -371,6 +407,10 @@ class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=T
         starts = self.start_s + seeds.arrivals.uniform(0, self.spread_s, count)
         return DrawnFlows(src, dst, self.sizes(count, seeds.sizes), starts)
 
+    def _among(self, part: Part) -> dict[str, Any]:
+        """Return the share of the flows."""
+        return {"flows": None if self.flows is None else part.count(self.flows, "flows")}
+
 
 class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=True):
     """Bursts: exponential ON periods in which flows start, exponential OFF periods between.
@@ -414,6 +454,13 @@ class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=
         src = in_turn[:, np.arange(self.flows_per_burst) % len(senders)].ravel()
         return _to_partners(self, fabric, seeds, starts_s.ravel(), senders, src)
 
+    def _among(self, part: Part) -> dict[str, Any]:
+        """Return the share of the flows of each burst: all hosts of the fabric take part in one."""
+        share = self.flows_per_burst * part.share
+        rule = f"{share:.4g} of them fall to the excerpt, and it must be a whole number"
+        require(share % 1 == 0 < share, f"traffic.flows_per_burst = {self.flows_per_burst}: {rule}: change one of them")
+        return {"flows_per_burst": int(share)}
+
 
 class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults=True):
     """Many senders, one receiver, in rounds.
@@ -424,6 +471,9 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         Flows of a round; each from another host while there are enough hosts.
     receiver : int, optional
         Host number; drawn for each round when left out.
+    pairs : str
+        ``staggered``: a sender is under the receiver's edge switch with probability `edge_prob`, elsewhere in its pod
+        with `pod_prob`. Otherwise all other hosts are alike.
     rounds : int
         Number of rounds.
     period_s : float
@@ -460,9 +510,9 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         hosts = self.senders(fabric, seeds.hosts)  # the same in each round
         if self.same_ends:
             receivers[:] = receivers[0]
-            senders = [self._round(receivers[0], hosts, seeds)] * self.rounds
+            senders = [self._round(fabric, receivers[0], hosts, seeds)] * self.rounds
         else:
-            senders = [self._round(receiver, hosts, seeds) for receiver in receivers]
+            senders = [self._round(fabric, receiver, hosts, seeds) for receiver in receivers]
         count = self.senders_per_round
         period_s = self._periods_s(fabric, receivers)
         rounds_s = np.arange(self.rounds) * self.period_s if self.load is None else np.cumsum(period_s) - period_s
@@ -486,10 +536,35 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         capacity_bps = np.array([fabric.rate_bps[downlinks.get(host, 0)] for host in receivers.tolist()])
         return BITS_PER_BYTE * self.senders_per_round * self.mean_bytes() / (self.load * capacity_bps)
 
-    def _round(self, receiver: int, hosts: Ints, seeds: EntrySeeds) -> Ints:
+    def _round(self, fabric: Fabric, receiver: int, hosts: Ints, seeds: EntrySeeds) -> Ints:
         others = hosts[hosts != receiver]
         require(len(others) > 0, "traffic: the receiver is the only sender of this incast: give it more hosts")
-        return seeds.endpoints.permutation(others)[np.arange(self.senders_per_round) % len(others)]
+        in_turn = seeds.endpoints.permutation(others)
+        if self.pairs == "staggered":
+            in_turn = self._by_distance(fabric, receiver, in_turn, seeds)
+        return in_turn[np.arange(self.senders_per_round) % len(in_turn)]
+
+    def _by_distance(self, fabric: Fabric, receiver: int, others: Ints, seeds: EntrySeeds) -> Ints:
+        """Return the senders of a round: how many are near is drawn, and each group gives its first ones in turn."""
+        total = self.edge_prob + self.pod_prob
+        require(total <= 1, f"traffic.edge_prob + traffic.pod_prob = {total:g}, but they must be at most 1 together")
+        pod, leaf = pods(fabric), fabric.leaf_of_host
+        near = np.where(leaf[others] == leaf[receiver], 0, np.where(pod[others] == pod[receiver], 1, 2))
+        counts = seeds.endpoints.multinomial(self.senders_per_round, [self.edge_prob, self.pod_prob, 1 - total])
+        groups = [others[near == distance] for distance in range(3)]
+        for group, count, where in zip(groups, counts, ("under its edge switch", "in its pod", "beyond"), strict=True):
+            require(len(group) or not count, f"traffic.pairs = 'staggered', but a receiver has no sender {where}")
+        return np.concatenate([np.resize(group, count) for group, count in zip(groups, counts, strict=True)])
+
+    def _among(self, part: Part) -> dict[str, Any]:
+        """Return the share of the rounds, farther apart; each has as many senders as in the whole."""
+        ends = self.receiver is not None or self.same_ends
+        require(not ends, "traffic: an incast with one receiver: an excerpt has none to stand for it: run the whole")
+        hosts, most = part.kept * part.of.block_hosts, part.kept * part.of.block_hosts // 2
+        rule = f"an excerpt of {hosts} hosts takes at most {most}: more {part.of.word} would fit"
+        require(self.senders_per_round <= most, f"traffic.senders_per_round = {self.senders_per_round}, but {rule}")
+        load = None if self.load is None else self.load * part.share
+        return {"rounds": part.count(self.rounds, "rounds"), "load": load, "period_s": self.period_s / part.share}
 
 
 AnyTraffic = Poisson | Batch | OnOff | Incast | Collective | Listed

@@ -28,6 +28,7 @@ from capsim.run import estimate
 from capsim.run.hook_errors import check_hooks, hook_errors
 from capsim.run.hook_failures import run_hooks
 from capsim.scenario.entry_stacks import entry_schemes, scheme_of_run
+from capsim.scenario.excerpt import check_scheme
 from capsim.scenario.profile import filled
 from capsim.scenario.scenario import Hosts, Scenario, load_scenario
 from capsmodel.checks import ParameterError, generator, require
@@ -155,6 +156,8 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     estimate.check_traffic(scenario, fabric)
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = scheme_of_run(scenario, scheme or find(scenario.scheme))
+    if scenario.excerpt_of is not None:
+        check_scheme(chosen)
     of_entries = entry_schemes(scenario.traffic, scenario.params)
     for each in (chosen, *of_entries.values()):
         check_hooks(each)

@@ -16,13 +16,14 @@ import tomli_w
 from msgspec import Meta
 
 from capsim.base import bounds
-from capsim.base.bounds import EndTime, Time
+from capsim.base.bounds import EndTime, Time, shortened
 from capsim.base.structs import converted, in_si, without_defaults
 from capsim.fabric.files import FlowFile, read_flow_csv, read_graph
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic, check_workloads
 from capsim.roles.scheme_files import in_folder
 from capsim.scenario.connection_matrix import SUFFIX, read_connection_matrix
+from capsim.scenario.excerpt import ExcerptOf, excerpt_of
 from capsmodel.checks import one_number, positive, require
 from capsmodel.text_tables import read_toml, toml_tables
 from capsmodel.workloads.catalogue import load_workload
@@ -161,6 +162,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ``off``, ``drops`` or ``packets``.
     compare : Comparison, optional
         Defaults of ``capsmodel compare``.
+    excerpt_of : ExcerptOf, optional
+        Of an excerpt (:func:`capsim.excerpt`), what it is of. In a file the key ``excerpt``, such as
+        ``excerpt = { leaves = 4 }``, makes an excerpt of the scenario that the other keys describe.
     """
 
     fabric: AnyFabric
@@ -185,6 +189,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     subflows: bool = False
     trace: Literal["off", "drops", "packets"] = "off"
     compare: Comparison | None = None
+    excerpt_of: ExcerptOf | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain tables, lists and numbers, without what equals its default."""
@@ -219,6 +224,59 @@ def checked(scenario: Scenario) -> Scenario:
     return from_dict(scenario.to_dict())
 
 
+def excerpt(
+    scenario: Scenario | str | Path | Mapping[str, Any],
+    *,
+    leaves: int | None = None,
+    pods: int | None = None,
+    blocks: int | None = None,
+) -> Scenario:
+    """Return a scenario of a few leaves or pods, with all spines or cores, whose flows have the law of the whole.
+
+    Parameters
+    ----------
+    scenario : Scenario, str, Path or mapping
+        The large scenario, or what makes one (:func:`load_scenario`).
+    leaves, pods, blocks : int, optional
+        How many to keep: leaves of a leaf-spine, pods of a fat-tree; ``blocks`` of either, and of a topology the parts
+        that are left without its top tier. 4 when none is given; at most half of them.
+
+    Returns
+    -------
+    Scenario
+        An ordinary scenario; what it is of is in ``excerpt_of``. The rules: :mod:`capsim.scenario.excerpt`. It assumes
+        that partners are drawn over the whole fabric, and that all leaves or pods are alike.
+
+    Raises
+    ------
+    ParameterError
+        If an excerpt would not answer for the whole, in one line with the remedy.
+
+    Examples
+    --------
+    >>> from capsim import LeafSpine, Poisson
+    >>> traffic = (Poisson(workload="websearch", load=0.5, flows=64_000),)
+    >>> small = excerpt(Scenario(fabric=LeafSpine(leaves=64, hosts_per_leaf=8, spines=8), traffic=traffic), leaves=4)
+    >>> small.fabric.leaves, small.traffic[0].flows, round(small.traffic[0].edge_prob, 4)
+    (4, 4000, 0.0137)
+    """
+    whole = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    again = "this is an excerpt already: make another one of the whole, which its key excerpt_of describes"
+    require(whole.excerpt_of is None, again)
+    kept = {"leaves": leaves, "pods": pods, "blocks": blocks}
+    fabric, traffic, of = excerpt_of(whole.fabric, whole.traffic, kept)
+    return whole.replace(fabric=fabric, traffic=traffic, excerpt_of=of)
+
+
+def _excerpt_from_dict(tables: dict[str, Any], folder: Path | None, where: str) -> Scenario:
+    """Return the excerpt that the key ``excerpt`` asks for, of the scenario of the other keys."""
+    asked, rest = tables["excerpt"], {key: value for key, value in tables.items() if key != "excerpt"}
+    whole = isinstance(asked, dict) and set(asked) <= {"leaves", "pods", "blocks"}
+    whole = whole and all(type(number) is int for number in asked.values())
+    require(whole, f"{where}: excerpt = {shortened(asked)}, but it must be such as excerpt = {{ leaves = 4 }}")
+    return excerpt(from_dict(rest, folder=folder, where=where), **asked)
+
+
 def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str = "scenario") -> Scenario:
     """Return the scenario that plain `tables` describe.
 
@@ -237,6 +295,8 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     ParameterError
         One line: the key and the rule it breaks.
     """
+    if "excerpt" in tables:
+        return _excerpt_from_dict(tables, folder, where)
     plain = _with_scheme_files(in_si(tables, where), folder or Path())
     if isinstance(plain.get("fabric"), dict):
         plain["fabric"] = _with_graph(plain["fabric"], folder or Path())

@@ -145,9 +145,12 @@ def test_a_fabric_that_takes_minutes_to_build_is_refused(fabric: AnyFabric, line
 
 
 def test_the_largest_fabrics_are_known_without_building_them() -> None:
-    largest = FatTree(pods=int(PODS.largest)).size()
+    largest = FatTree(pods=54).size()
     assert (largest.hosts, largest.ports) == (54**3 // 4, 2 * 3 * 54**3 // 4)
     assert largest.ports <= PORTS.largest < 2 * 3 * 56**3 // 4
+    four = FatTree(pods=int(PODS.largest), built_pods=4).size()
+    assert (four.hosts, four.ports) == (4 * 64**2, 2 * 3 * 4 * 64**2)
+    assert four.ports <= PORTS.largest
 
 
 @pytest.mark.parametrize(
