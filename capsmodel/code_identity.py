@@ -21,16 +21,18 @@ import hashlib
 import importlib.util
 import inspect
 import json
+import marshal
 import sys
 import tokenize
 from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from dis import get_instructions
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -59,20 +61,19 @@ def source_digest(function: Callable[..., Any]) -> str:
     Parameters
     ----------
     function : callable
-        Of a module, a script or a notebook. In a notebook the function's own text counts in place of its module.
-
-    Raises
-    ------
-    OSError
-        If the function was typed where its text is not kept.
+        Of a module, a script or a notebook. In a notebook the function's own text counts in place of its module, and of
+        one that was typed into an interpreter its bytecode.
     """
     if function.__module__.partition(".")[0] in _PACKAGES:
         return _packages_digest()
-    try:
-        text = inspect.getsource(sys.modules[function.__module__])
-    except (OSError, TypeError):  # a notebook or an interpreter
-        text = inspect.getsource(function)
-    return hashlib.sha256(f"{_packages_digest()}\n{text}".encode()).hexdigest()
+    return hashlib.sha256(f"{_packages_digest()}\n".encode() + _text_of(function)).hexdigest()
+
+
+def _text_of(function: Callable[..., Any]) -> bytes:
+    for owner in (sys.modules[function.__module__], function):
+        with suppress(OSError, TypeError):  # of a notebook or an interpreter
+            return inspect.getsource(owner).encode()
+    return marshal.dumps(cast(FunctionType, function).__code__)
 
 
 @cache

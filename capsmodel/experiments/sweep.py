@@ -144,22 +144,6 @@ def run_sweep(
     place.mkdir(parents=True, exist_ok=True)
     functions = {task.measurement.name: task.function for task in wanted}
     code = {name: source_digest(function) for name, function in functions.items()}
-    execute = all_cores() if executor is None else executor
-    return _run_lacking(wanted, place, execute, code, progress=progress, done=done, end_s=end_s, size=size)
-
-
-def _run_lacking(
-    wanted: Sequence[Task],
-    place: Path,
-    execute: Executor,
-    code: Mapping[str, str],
-    *,
-    progress: Progress,
-    done: Done | None,
-    end_s: float = math.inf,
-    size: int = 1,
-) -> SweepReport:
-    """Run what a folder lacks; `code` is the digest of the code of each measurement, empty where none is kept."""
     stored = StoredSince(place)  # before the look into the folder: nothing comes in between unseen
     kept = finished_tasks(place)
     _warn_of_other_code([(task, kept[task.id]) for task in wanted if task.id in kept], code)
@@ -168,7 +152,7 @@ def _run_lacking(
         return SweepReport(ran=0, found=len(wanted))
     with nullcontext(done) if done else progress.shown(len(missing)) as ended:
         run = _Run(missing, place, ended, end_s, code)
-        run.finish(execute, stored=stored, size=size)
+        run.finish(executor or all_cores(), stored=stored, size=size)
     if run.failed:
         raise _failure(run.failed, f"{len(run.failed)} of {run.ran} tasks failed, the others are stored")
     return SweepReport(ran=run.ran, found=len(wanted) - run.ran - len(run.left))
@@ -258,7 +242,7 @@ def gather(
     progress: Progress = BAR,
     done: Done | None = None,
 ) -> pd.DataFrame:
-    """Run the tasks that `folder` lacks and return the rows of all, in the order of `tasks`.
+    """Run the tasks that `folder` lacks by :func:`run_sweep`, and return the rows of all, in the order of `tasks`.
 
     Parameters
     ----------
@@ -288,13 +272,9 @@ def gather(
     6
     """
     once = {task.id: task for task in tasks}
-    if folder is not None:
-        run_sweep(once.values(), folder, executor=executor, progress=progress, done=done)
-        return merge([folder], task_ids=list(once))
-    execute = all_cores() if executor is None else executor
-    with tempfile.TemporaryDirectory() as forgotten:
-        _run_lacking(list(once.values()), Path(forgotten), execute, {}, progress=progress, done=done)
-        return merge([forgotten], task_ids=list(once))
+    with tempfile.TemporaryDirectory() if folder is None else nullcontext(folder) as place:
+        run_sweep(once.values(), place, executor=executor, progress=progress, done=done)
+        return merge([place], task_ids=list(once))
 
 
 def _warn_of_other_code(there: Sequence[tuple[Task, Mapping[str, Any]]], code: Mapping[str, str]) -> None:

@@ -9,16 +9,27 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import capsmodel.papers.measurements.registered  # noqa: F401  (so that studies find the measurements that they name)
+from capsim.study.measures import register
 from capsmodel.checks import ParameterError
 from capsmodel.datafiles import data_path
 from capsmodel.papers.claim_list import FORMULAS, read_claims, studies
 from capsmodel.papers.figures import figure_names
+from capsmodel.papers.measurements.behind_long_flow import behind_long_flow
+from capsmodel.papers.measurements.blocking_estimators import rtt_of_paths
+from capsmodel.papers.measurements.burst_rtts import burst_distances
+from capsmodel.papers.measurements.decoding_work import work_left
+from capsmodel.papers.measurements.head_of_line import short_flows
+from capsmodel.papers.measurements.received_sets import packets_that_survive
+from capsmodel.papers.measurements.unit_sweeps import decoded_share, fastest_unit, unit_quantity
 
 if TYPE_CHECKING:
     from capsim.study.claims import Design
 
 __all__ = ["experiment_name", "is_testbed", "published_studies", "simulated_studies", "study_file", "study_named"]
+
+# The measurements of single mechanisms that studies name in their table [measure].
+register(behind_long_flow, burst_distances, decoded_share, fastest_unit, packets_that_survive)
+register(rtt_of_paths, short_flows, unit_quantity, work_left)
 
 
 def experiment_name(experiment_id: str) -> str:

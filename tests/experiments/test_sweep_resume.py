@@ -11,7 +11,7 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
@@ -30,6 +30,7 @@ from capsmodel.experiments.sweep import (
     SweepReport,
     Task,
     all_cores,
+    gather,
     measurement,
     merge,
     one_by_one,
@@ -424,3 +425,17 @@ def test_bad_input_is_told(call, told, tmp_path):
 def test_a_result_that_is_no_table_is_told(tmp_path):
     with pytest.raises(ParameterError, match="returned list"):
         run_sweep(tasks_of("no_rows", number=[1]), tmp_path, executor=one_by_one)
+
+
+def test_rows_of_a_function_typed_into_an_interpreter_are_gathered(monkeypatch):
+    """Its text is in no file; the next one of that name is another one."""
+    monkeypatch.setitem(sys.modules, "interpreter", ModuleType("interpreter"))
+    typed = {"__name__": "interpreter", "measurement": measurement}
+    texts = ("2 * number", "3 * number")
+    functions = []
+    for text in texts:
+        exec(f"@measurement('typed', revision=1)\ndef typed(*, number):\n    return {{'n': {text}}}", typed)
+        functions.append(typed["typed"])
+    rows = [gather([Task(one, number=3)], executor=one_by_one)["n"].item() for one in functions]
+    assert rows == [6, 9]
+    assert source_digest(functions[0]) != source_digest(functions[1])
