@@ -107,6 +107,16 @@ COMMANDS = (
         "again.\n\n",
     ),
     Command(
+        "estimate",
+        _SIMULATOR,
+        "estimate:estimate",
+        "Completion times of a large fabric from a few of its leaves or pods.",
+        (
+            "estimate --fabric leaf-spine:64x4x4 --flows 1600 --schemes ecmp,rps --seeds 2",
+            "estimate --fabric fat-tree:16 --profile 100g --schemes uet --pods 4 --costs",
+        ),
+    ),
+    Command(
         "study",
         _SIMULATOR,
         "study:study",

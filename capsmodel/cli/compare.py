@@ -96,7 +96,7 @@ def compare(
         Decide the claims of a study file by these runs, of 4, 8, 16, ... seeds each (8).
     """
     chosen = scenario_from(scenario, options or ScenarioOptions())
-    names, replicates = _asked(chosen, schemes, seeds, default=8 if claims else None)
+    names, replicates = schemes_and_seeds(chosen, schemes, seeds, default=8 if claims else None)
     for name in names:
         find(name)
     chosen = chosen.replace(compare=Comparison(schemes=names, seeds=replicates))
@@ -149,9 +149,10 @@ def _run(study: Study, machines: Machines, out: Path | None) -> Studied:
         return studied
 
 
-def _asked(
+def schemes_and_seeds(
     scenario: Scenario, schemes: str | None, seeds: int | None, *, default: int | None
 ) -> tuple[tuple[str, ...], int]:
+    """Return the schemes and the number of seeds that flags say, or else the scenario's table [compare]."""
     written = scenario.compare
     if schemes is None and written is None:
         raise ParameterError("--schemes is missing: name them, as in --schemes ecmp,rps,caps")

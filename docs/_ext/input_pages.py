@@ -22,6 +22,7 @@ from capsim.fabric.wiring import LinkChange
 from capsim.protocols.registry import built_in
 from capsim.roles.catalogue import meanings_of
 from capsim.roles.hooks import HOST_ROLES
+from capsim.scenario.excerpt import ExcerptOf
 from capsim.scenario.scenario import Comparison, Hosts, Probes
 from capsim.study.file import Claim, Panel, PrintedTable, StudyFile, Unstated
 from capsim.study.metrics import METRICS
@@ -103,6 +104,7 @@ class ScenarioKeys(Generated):
         yield self.one("[hosts]", Hosts)
         yield self.one("[probes]", Probes)
         yield self.one("[compare]", Comparison)
+        yield self.one("[excerpt_of]", ExcerptOf)
 
     def one(self, title: str, kind: type) -> nodes.section:
         """Return the section of one table."""

@@ -97,6 +97,8 @@ def layer_rows(layers: "pd.DataFrame") -> list[Row]:
 
 
 def _sizes(above: float, up_to: float) -> str:
+    if (above, up_to) == (0, float("inf")):
+        return "all"
     if up_to == float("inf"):
         return f">{size_text(above)}"
     return f"{size_text(above) if above > 0 else 0}-{size_text(up_to)}"

@@ -84,10 +84,10 @@ class Part:
         ParameterError
             If that is less than one.
         """
-        found = of_whole * self.share
+        count = of_whole * self.share
         remedy = f"give more, or an excerpt of more {self.of.word}"
-        require(found >= 1, f"traffic.{what} = {of_whole}: {found:.2g} of them fall to the excerpt: {remedy}")
-        return round(found)
+        require(count >= 1, f"traffic.{what} = {of_whole}: {count:.2g} of them fall to the excerpt: {remedy}")
+        return round(count)
 
 
 class FabricKind(
@@ -174,9 +174,9 @@ class FabricKind(
         word = self.blocks().word
         names = self.block_names() if self.links or self.faults else []
         for pattern in dict.fromkeys(end for change in self.links for end in change.between):
-            found = {tuple(fnmatchcase(name, pattern) for name in block) for block in names}
+            matches = {tuple(fnmatchcase(name, pattern) for name in block) for block in names}
             rule = f"{word} of an excerpt must be alike: let it hold for all {word}, or run the whole"
-            require(len(found) == 1, f"fabric.links: {pattern!r} is in some {word} only, but {rule}")
+            require(len(matches) == 1, f"fabric.links: {pattern!r} is in some {word} only, but {rule}")
         for fault in self.faults:
             pattern = fault.nodes or "*"
             above = not any(fnmatchcase(name, pattern) for block in names for name in block)

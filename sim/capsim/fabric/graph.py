@@ -203,13 +203,13 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defau
         """Return over parts what is equal where they are alike: how many links, of the same tiers and values."""
         number = {name: part for part, names in enumerate(parts) for name in names}
         ends = {name: str(tier) if name in number else f"top {name}" for name, tier in self._tiers.items()}
-        found: list[Counter[Any]] = [Counter() for _ in parts]
+        shapes: list[Counter[Any]] = [Counter() for _ in parts]
         for edge in self.edges:
             part = number.get(edge.a, number.get(edge.b))
             if part is not None:
                 values = edge.rate_bps, edge.delay_s, edge.buffer_packets, edge.buffer_bytes
-                found[part][frozenset((ends[edge.a], ends[edge.b])), values] += 1
-        return [frozenset(one.items()) for one in found]
+                shapes[part][frozenset((ends[edge.a], ends[edge.b])), values] += 1
+        return [frozenset(one.items()) for one in shapes]
 
     def _direction(self, edge: Edge, *, from_host: bool) -> LinkKind:
         if from_host:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capsmodel.checks import choice, require
+from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.metrics import percentile
 
 Kind = Literal["all", "short", "long"]
@@ -162,6 +163,68 @@ def fct_by_size(flows: pd.DataFrame, edges_bytes: Sequence[float] = SIZE_EDGES_B
     require(rising, f"edges_bytes = {edges_bytes}, but it must be two or more numbers in increasing order")
     counted = counted_flows(flows)
     return pd.DataFrame([_bin(counted, low, high) for low, high in pairwise(edges.tolist())])
+
+
+def slowdown_by_size(flows: pd.DataFrame, edges_bytes: Sequence[float]) -> pd.DataFrame:
+    """Return slowdowns of the flows of several seeds together, for each bin of sizes and for all, with intervals.
+
+    Parameters
+    ----------
+    flows : DataFrame
+        Flows tables of the seeds, one below the other, with the column ``seed``.
+    edges_bytes : sequence of float
+        As of :func:`fct_by_size`.
+
+    Returns
+    -------
+    DataFrame
+        One row for each bin, the last for all sizes: ``above_bytes``, ``up_to_bytes``, ``flows``,
+        ``unfinished_flows``; of ``mean``, ``p50``, ``p90`` and ``p99`` the value, ``mean_slowdown``, and the half-width
+        of its 95% interval, ``mean_slowdown_half_width``.
+
+    Notes
+    -----
+    Percentiles are of the flows of all seeds together, by nearest rank: their mean over seeds is too low where a seed
+    has few flows. A flow that has not finished counts as the longest; a mean with any is NaN. The interval is
+    Student's, of the logarithms of the value in each seed, as times are positive; NaN of a single seed, or where a seed
+    has no such flow.
+
+    Examples
+    --------
+    >>> flows = pd.DataFrame({"counted": True, "finished": True, "flow_bytes": 9, "slowdown": [1.0, 2.0, 3.0, 4.0]})
+    >>> table = slowdown_by_size(flows.assign(seed=[1, 1, 2, 2]), [0, 100])
+    >>> table[["flows", "mean_slowdown", "p50_slowdown"]].to_numpy().tolist()
+    [[4.0, 2.5, 2.0], [4.0, 2.5, 2.0]]
+    """
+    counted = counted_flows(flows)
+    bins = [*pairwise(np.asarray(edges_bytes, np.float64).tolist()), (0.0, float("inf"))]
+    return pd.DataFrame([_slowdown_bin(counted, low, high) for low, high in bins])
+
+
+def _slowdown_bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:
+    ours = flows[(flows["flow_bytes"] > low) & (flows["flow_bytes"] <= high)]
+    slowdown = ours["slowdown"].where(ours["finished"], np.inf)
+    whole = _slowdowns(slowdown)
+    of_seeds = [_slowdowns(one) for _, one in slowdown.groupby(ours["seed"])]
+    lacking = flows["seed"].nunique() - len(of_seeds)
+    row: dict[str, Any] = {"above_bytes": low, "up_to_bytes": high, "flows": len(ours)}
+    row["unfinished_flows"] = int((~ours["finished"]).sum())
+    for name, value in whole.items():
+        logs = np.log([one[name] for one in of_seeds])
+        known = len(logs) >= 2 and not lacking and bool(np.isfinite(logs).all())
+        interval = mean_interval(logs) if known else None
+        row[name] = value
+        row[f"{name}_half_width"] = np.nan if interval is None else value * np.expm1(interval.high - interval.value)
+    return row
+
+
+def _slowdowns(slowdown: pd.Series) -> dict[str, float]:
+    """Return mean and percentiles, NaN where they are of flows that have not finished."""
+    ordered = np.sort(slowdown.to_numpy())
+    ranks = {f"p{percent}_slowdown": -(-len(ordered) * percent // 100) - 1 for percent in (50, 90, 99)}
+    values = {"mean_slowdown": ordered.mean() if len(ordered) else np.nan}
+    values |= {name: ordered[rank] if len(ordered) else np.nan for name, rank in ranks.items()}
+    return {name: float(value) if np.isfinite(value) else np.nan for name, value in values.items()}
 
 
 def _bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:

@@ -24,8 +24,12 @@ L/k times as often), fewer than 4 blocks (flows of one pair of leaves then share
 than half the blocks, since the whole costs little more.
 """
 
+from typing import Annotated
+
 import msgspec
 
+from capsim.base import bounds
+from capsim.base.bounds import Nodes
 from capsim.fabric.base import Blocks, FabricKind, Part
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
@@ -49,9 +53,9 @@ class ExcerptOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         Of the whole; all else is as in the excerpt.
     """
 
-    blocks: int
-    of_blocks: int
-    hosts: int
+    blocks: Nodes
+    of_blocks: Nodes
+    hosts: Annotated[int, bounds.HOSTS.meta]
     fabric: AnyFabric
     traffic: tuple[AnyTraffic, ...]
 

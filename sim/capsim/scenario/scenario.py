@@ -270,11 +270,11 @@ def excerpt(
 
 def _excerpt_from_dict(tables: dict[str, Any], folder: Path | None, where: str) -> Scenario:
     """Return the excerpt that the key ``excerpt`` asks for, of the scenario of the other keys."""
-    asked, rest = tables["excerpt"], {key: value for key, value in tables.items() if key != "excerpt"}
-    whole = isinstance(asked, dict) and set(asked) <= {"leaves", "pods", "blocks"}
-    whole = whole and all(type(number) is int for number in asked.values())
-    require(whole, f"{where}: excerpt = {shortened(asked)}, but it must be such as excerpt = {{ leaves = 4 }}")
-    return excerpt(from_dict(rest, folder=folder, where=where), **asked)
+    kept, rest = tables["excerpt"], {key: value for key, value in tables.items() if key != "excerpt"}
+    whole = isinstance(kept, dict) and set(kept) <= {"leaves", "pods", "blocks"}
+    whole = whole and all(type(number) is int for number in kept.values())
+    require(whole, f"{where}: excerpt = {shortened(kept)}, but it must be such as excerpt = {{ leaves = 4 }}")
+    return excerpt(from_dict(rest, folder=folder, where=where), **kept)
 
 
 def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str = "scenario") -> Scenario:

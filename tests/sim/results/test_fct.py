@@ -8,7 +8,15 @@ import pandas as pd
 import pytest
 
 from capsim import Batch, Dumbbell, ParameterError, Poisson, Result, Scenario, simulate
-from capsim.results.fct import SIZE_EDGES_BYTES, fct_by_size, fct_cdf, fct_percentile_s, finished_flows
+from capsim.results.fct import (
+    SIZE_EDGES_BYTES,
+    fct_by_size,
+    fct_cdf,
+    fct_percentile_s,
+    finished_flows,
+    slowdown_by_size,
+)
+from capsmodel.experiments.statistics.intervals import mean_interval
 
 KB, MB = 1000, 1_000_000
 WARM_UP_S = 1.0
@@ -182,3 +190,17 @@ def test_a_long_name_or_no_flow_of_a_kind_fits_too() -> None:
     assert len(lines) <= 12
     assert max(map(len, lines)) <= 80
     assert "  FCT, long       none finished" in lines
+
+
+def test_slowdown_by_size_has_percentiles_of_all_seeds_and_no_mean_of_unfinished_flows() -> None:
+    """By hand: the unfinished flow is the longest of four. Wrong line: a percentile of each seed, a mean without it."""
+    flows = pd.DataFrame({"seed": [1, 1, 2, 2], "flow_bytes": [5, 5, 5, 50], "slowdown": [4.0, 1.0, 2.0, np.nan]})
+    flows = flows.assign(counted=True, finished=flows["slowdown"].notna())
+    small, large, every = slowdown_by_size(flows, [0, 10, 100]).to_dict("records")
+    assert (small["flows"], large["flows"], every["flows"]) == (3, 1, 4)
+    assert [small["mean_slowdown"], small["p50_slowdown"], small["p99_slowdown"]] == pytest.approx([7 / 3, 2, 4])
+    assert (every["unfinished_flows"], every["p50_slowdown"]) == (1, 2.0)
+    assert np.isnan([every["mean_slowdown"], every["p90_slowdown"], large["mean_slowdown"]]).all()
+    assert np.isnan(large["mean_slowdown_half_width"])  # one seed has no such flow
+    half = 7 / 3 * np.expm1(mean_interval(np.log([2.5, 2.0])).high - np.log([2.5, 2.0]).mean())
+    assert small["mean_slowdown_half_width"] == pytest.approx(half)

@@ -1,0 +1,159 @@
+"""``capsmodel estimate``: completion times of a large fabric from a few of its leaves or pods."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+from cyclopts import Parameter
+
+from capsim import Scenario, excerpt
+from capsim import scheme as find
+from capsim.results.fct import slowdown_by_size
+from capsim.run.estimate import expected_cpu_s
+from capsim.scenario.excerpt import ExcerptOf, check_scheme
+from capsim.scenario.profile import filled
+from capsim.scenario.scenario import Comparison
+from capsim.study.comparison import comparison
+from capsim.study.study import Studied
+from capsmodel.checks import ParameterError
+from capsmodel.cli.compare import schemes_and_seeds
+from capsmodel.cli.shared.machines import ALL_CORES, Machines
+from capsmodel.cli.shared.options import MaybeCount
+from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
+from capsmodel.cli.shared.run_output import check_place, size_rows
+from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
+from capsmodel.cli.shared.table import Column
+from capsmodel.experiments.number_texts import number
+
+_EDGES_BYTES = (0, 1e4, 1e5, 1e6, float("inf"))
+_TAIL_FLOWS = 1000  # of a class, below which a 99th percentile rests on fewer than ten flows
+_MOST_TIMEOUTS = 0.01  # share of flows, above which a few of them decide the tail
+_COLUMNS = (
+    Column("sizes", "slowdown of flows"),
+    Column("flows", "flows"),
+    *(
+        Column(f"{name}_slowdown", head, error=f"{name}_slowdown_half_width")
+        for name, head in (("mean", "mean"), ("p50", "median"), ("p90", "p90"), ("p99", "p99"))
+    ),
+)
+
+
+def estimate(
+    scenario: str | None = None,
+    *,
+    leaves: Annotated[MaybeCount, Parameter(group=RUN)] = None,
+    pods: Annotated[MaybeCount, Parameter(group=RUN)] = None,
+    blocks: Annotated[MaybeCount, Parameter(group=RUN)] = None,
+    schemes: Annotated[str | None, Parameter(group=RUN)] = None,
+    seeds: Annotated[MaybeCount, Parameter(group=RUN)] = None,
+    costs: Annotated[bool, Parameter(group=RUN, negative=())] = False,
+    engine: Annotated[Engine, Parameter(group=RUN)] = "compiled",
+    options: ScenarioOptions | None = None,
+    machines: Machines = ALL_CORES,
+    out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    write: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    output: Output = AS_TEXT,
+) -> None:
+    """Run a few leaves or pods of a large fabric in place of all, and print slowdowns by size with 95% intervals.
+
+    Flows keep the share of partners near them that they have in the large fabric, so that theirs is its law of
+    completion times. Pairs that are fixed, lists, collectives, links that differ in some leaves, and schemes that
+    learn by pair of leaves are refused. Percentiles are of the flows of all seeds together, intervals from the seeds.
+
+    Parameters
+    ----------
+    scenario
+        TOML file of the large fabric, or one of capsmodel presets; without it the flags describe it.
+    leaves
+        How many leaves of a leaf-spine to run, at least 4 and at most half (4).
+    pods
+        The same of a fat-tree.
+    blocks
+        The same of either, or of the parts of a topology without its top tier.
+    schemes
+        Names separated by commas, as of capsmodel compare. The scenario's table [compare] when left out.
+    seeds
+        Runs of each scheme, with consecutive seeds (5, or what [compare] says).
+    costs
+        Print the processor time that it would take, and that of the whole, and run nothing.
+    engine
+        compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
+    out
+        Folder DIR for the table and the runs; what was stopped goes on there.
+    write
+        Write the excerpt as a scenario to FILE, for capsmodel compare or a study, and run nothing.
+    """
+    small, of = _excerpt(scenario_from(scenario, options or ScenarioOptions()), leaves, pods, blocks)
+    if write is not None:
+        write_whole(write, small.to_toml())
+        say(f"wrote {write}: capsmodel compare {write} --schemes ...")
+        return
+    names, replicates = schemes_and_seeds(small, schemes, seeds, default=None)
+    for name in names:
+        check_scheme(find(name))
+    small = small.replace(compare=Comparison(schemes=names, seeds=replicates))
+    if output.is_text:
+        _print_before(small, of, names, replicates)
+    if costs:
+        return
+    if out is not None:
+        check_place(out)
+    study = comparison(small, schemes=names, seeds=replicates, engine=engine)
+    with tempfile.TemporaryDirectory() as forgotten:
+        compared = study.run(out or forgotten, executor=machines.executor(), keep_results=True)
+        flows = {name: compared.flows(name) for name in compared.schemes}
+    tables = {name: slowdown_by_size(one, _EDGES_BYTES) for name, one in flows.items()}
+    if out is not None:
+        together = pd.concat([table.assign(scheme=name) for name, table in tables.items()])
+        write_whole(out / "by_size.csv", together.to_csv(index=False))
+        write_whole(out / "scenario.toml", small.to_toml())
+    _print(compared, tables, flows, output)
+
+
+def _excerpt(
+    scenario: Scenario, leaves: int | None, pods: int | None, blocks: int | None
+) -> tuple[Scenario, ExcerptOf]:
+    """Return the excerpt, which the scenario may be already, and what it is of."""
+    known = scenario.excerpt_of is not None and (leaves, pods, blocks) == (None, None, None)
+    small = scenario if known else excerpt(scenario, leaves=leaves, pods=pods, blocks=blocks)
+    if small.excerpt_of is None:
+        raise ParameterError("this is no excerpt: name the leaves or pods to keep")
+    return small, small.excerpt_of
+
+
+def _print_before(small: Scenario, of: ExcerptOf, names: tuple[str, ...], seeds: int) -> None:
+    word, hosts = of.fabric.blocks().word, small.fabric.size().hosts
+    begin = f"{of.hosts:,} hosts, {of.of_blocks} {word}; excerpt of {of.blocks} {word} ({hosts} hosts)"
+    explain(f"{begin}, {100 * of.share:.3g}% of the traffic; {seeds} seeds of {', '.join(names)}")
+    each_s = sum(expected_cpu_s(filled(small.replace(scheme=name), find(name)).scenario) for name in names)
+    explain(f"expected: {number(seeds * each_s)} CPU s, and of the whole {number(each_s / of.share)} CPU s a seed")
+
+
+def _print(compared: Studied, tables: dict[str, pd.DataFrame], flows: dict[str, pd.DataFrame], output: Output) -> None:
+    caution(*compared.remarks())
+    rows = {name: size_rows(table) for name, table in tables.items()}
+    if not output.is_text:
+        print_table([{"scheme": name, **row} for name, listed in rows.items() for row in listed], output=output)
+        return
+    explain(*profile_lines(compared.filled.values()))
+    for name, listed in rows.items():
+        say("")
+        print_table(listed, columns=_COLUMNS, title=name)
+    explain("", "assumed: partners are drawn over the whole fabric, and all leaves or pods are alike")
+    explain(*(line for name in rows for line in _remarks(name, rows[name], flows[name])))
+
+
+def _remarks(name: str, rows: list[dict[str, object]], flows: pd.DataFrame) -> list[str]:
+    """Return what the numbers of a scheme lack."""
+    counted = flows[flows["counted"]]
+    unfinished, late = int((~counted["finished"]).sum()), float((counted["timeouts"] > 0).mean())
+    few = [str(row["sizes"]) for row in rows if 0 < int(str(row["flows"])) < _TAIL_FLOWS]
+    lines = []
+    if unfinished:
+        lines.append(f"{name}: {unfinished} of {len(counted)} flows had not ended: raise end_s")
+    if late > _MOST_TIMEOUTS:
+        lines.append(f"{name}: {100 * late:.2g}% of the flows had a timeout, which decide the tail: give more seeds")
+    if few:
+        lines.append(f"{name}: p99 of {', '.join(few)} is of fewer than {_TAIL_FLOWS} flows: give more flows or seeds")
+    return lines

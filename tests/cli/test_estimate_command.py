@@ -1,0 +1,91 @@
+"""Contract: what estimate prints of an excerpt is what compare runs, and what it refuses."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from cli.commands import printed, refused, succeeded
+
+from capsim import excerpt, load_scenario, simulate
+from capsmodel.experiments.statistics.intervals import mean_interval
+
+LARGE = """
+[fabric]
+kind = "leaf-spine"
+leaves = 8
+hosts_per_leaf = 2
+spines = 2
+
+[[traffic]]
+kind = "poisson"
+flow_bytes = 3000
+load = 0.3
+flows = 60
+"""
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    file = tmp_path / "large.toml"
+    file.write_text(LARGE, encoding="utf-8")
+    return file
+
+
+RUN = ["--schemes", "ecmp,rps", "--seeds", "2", "--engine", "reference", "--jobs", "1"]
+
+
+def test_estimate_is_of_the_runs_that_the_excerpt_gives(large: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All flows of both seeds together, the interval from their two means. Wrong line: a mean of other flows."""
+    rows = json.loads(printed(["estimate", large, "--leaves", "4", *RUN, "--json"], capsys))
+    whole = next(row for row in rows if row["scheme"] == "rps" and row["sizes"] == "all")
+    runs = [simulate(excerpt(str(large)).replace(seed=seed), scheme="rps", engine="reference") for seed in (1, 2)]
+    slowdowns = [run.flows["slowdown"] for run in runs]
+    assert whole["flows"] == sum(len(one) for one in slowdowns) == 60
+    assert whole["mean_slowdown"] == pytest.approx(sum(one.sum() for one in slowdowns) / 60, rel=1e-12)
+    assert whole["p99_slowdown"] == max(one.max() for one in slowdowns)
+    assert [row["flows"] for row in rows if row["scheme"] == "ecmp"] == [60, 0, 0, 0, 60]
+    logs = mean_interval([math.log(one.mean()) for one in slowdowns])
+    width = whole["mean_slowdown"] * math.expm1(logs.high - logs.value)
+    assert whole["mean_slowdown_half_width"] == pytest.approx(width, rel=1e-9)
+
+
+def test_estimate_prints_the_cost_first_and_then_nothing_with_costs(
+    large: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = " ".join(printed(["estimate", large, *RUN, "--costs"], capsys).split())
+    assert "16 hosts, 8 leaves; excerpt of 4 leaves (8 hosts), 50% of the traffic; 2 seeds of ecmp, rps" in text
+    assert "CPU s a seed" in text
+    assert "slowdown" not in text
+
+
+def test_estimate_writes_the_excerpt_which_it_takes_again(
+    large: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = tmp_path / "small.toml"
+    succeeded(["estimate", large, "--leaves", "4", "--write", small], capsys)
+    assert load_scenario(small) == excerpt(str(large), leaves=4)
+    assert "excerpt of 4 leaves" in printed(["estimate", small, *RUN, "--costs"], capsys)
+    assert "this is an excerpt already" in refused(["estimate", small, "--leaves", "4", *RUN], capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--leaves", "3", *RUN], "leaves = 3, but an excerpt has at least 4"),
+        (["--pods", "4", *RUN], "a leaf-spine is cut into leaves: give leaves = 4"),
+        (["--schemes", "ecmp,conga"], "scheme = 'conga': its switches learn by pair of leaves"),
+        (["--set", "traffic.pairs=permutation", *RUN], "traffic.pairs = 'permutation', but an excerpt moves partners"),
+        ([], "--schemes is missing"),
+    ],
+)
+def test_estimate_refuses(large: Path, words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert line in " ".join(refused(["estimate", large, *words], capsys).split())
+
+
+def test_a_study_takes_an_excerpt(large: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = tmp_path / "study.toml"
+    head = 'engine = "reference"\nseeds = 1\n[axes]\nscheme = ["ecmp"]\n[scenario]\nexcerpt = { leaves = 4 }\n'
+    tables = LARGE.replace("[fabric]", "[scenario.fabric]").replace("[[traffic]]", "[[scenario.traffic]]")
+    study.write_text(head + tables, encoding="utf-8")
+    succeeded(["study", study, "--out", tmp_path / "out", "--jobs", "1"], capsys)
