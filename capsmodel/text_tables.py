@@ -324,17 +324,17 @@ def _places(
         elif place.column is None and further_but is not None and place.head in further_but:
             faults.add(f"{where}: {place.head!r} is a column of the results: give this one another name")
         elif place.column is None and further_but is None:
-            faults.add(f"{where}: unknown column {shortened(place.head)}: the columns are {_asked(columns)}{advice}")
+            faults.add(f"{where}: unknown column {shortened(place.head)}: the columns are {_names_of(columns)}{advice}")
         seen.add(name)
     missing = [column.name for column in columns if column.needed and column.name not in seen]
     if missing:
-        rule = f"the first line names the columns, {_asked(columns)}"
+        rule = f"the first line names the columns, {_names_of(columns)}"
         faults.add(f"{where}: no column {', '.join(missing)} in {shortened(heads)}, {cut}: {rule}{advice}")
     faults.check()
     return places
 
 
-def _asked(columns: Sequence[FileColumn]) -> str:
+def _names_of(columns: Sequence[FileColumn]) -> str:
     needed, others = ([column.name for column in columns if column.needed is kind] for kind in (True, False))
     return ", ".join(needed) + (f" and perhaps {', '.join(others)}" if others else "")
 

@@ -132,7 +132,7 @@ def test_classes_have_names_of_their_own():
 
 
 def local_names(tree):
-    """Yield the names that functions give to values and parameters."""
+    """Yield the names that functions give to values and parameters, and private ones without their underscore."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.Lambda):
             for node in ast.walk(function):
@@ -140,6 +140,8 @@ def local_names(tree):
                     yield node.arg
                 elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     yield node.id
+        if isinstance(function, ast.FunctionDef) and function.name.startswith("_"):
+            yield function.name.removeprefix("_")
 
 
 def test_local_names_say_what_a_value_is():

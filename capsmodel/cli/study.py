@@ -127,7 +127,7 @@ def study(
     ways = {"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}
     way = _way(ways, limits, on_machines=machines.given)
     changed, share, wanted = dict(settings_of(set_)), parse_shard(shard or "1/1"), _wanted(metrics)
-    request = _asked(study, changed, seeds, reduced=reduced, text_only=costs and not settings, loads_files=not expand)
+    request = _study(study, changed, seeds, reduced=reduced, text_only=costs and not settings, loads_files=not expand)
     folder = out or Path(request.name)
     if way:
         _look_at(request, way, folder, machines, output)
@@ -165,7 +165,7 @@ def merge(
     metrics
         What to print, separated by commas, as of capsmodel study; DIR/table.csv has all.
     """
-    request = _asked(str(study), {}, None)
+    request = _study(str(study), {}, None)
     require(bool(folders), "name the folders of the shares, as in capsmodel merge study.toml shard1 shard2")
     folder, wanted = Path(study.stem) if out is None else out, _wanted(metrics)
     _check_places(folder)
@@ -178,7 +178,7 @@ def merge(
     _finish(studied, folder, wanted, None, output)
 
 
-def _asked(
+def _study(
     name: str,
     changed: dict[str, Any],
     seeds: int | None,
@@ -188,7 +188,7 @@ def _asked(
     loads_files: bool = True,
 ) -> Study:
     """Return the study of a file, of the papers, or of a claim of theirs."""
-    file, claim = _found(name)
+    file, claim = _file_and_claim(name)
     design = Design(read_study(file), changed)
     if claim is not None:
         design = design.about(claim)
@@ -198,7 +198,7 @@ def _asked(
     return Study.of(replace(design, at_scale="reduced") if reduced else design)
 
 
-def _found(name: str) -> tuple[Path, str | None]:
+def _file_and_claim(name: str) -> tuple[Path, str | None]:
     """Return the file of a study, and the claim if the name is one."""
     path, is_claim = Path(name), name in read_claims()
     if path.is_file() or len(path.parts) > 1 or (path.suffix and not is_claim):

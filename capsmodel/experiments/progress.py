@@ -73,13 +73,13 @@ def counted(
     with progress.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(label, total=total, last=first)
 
-        def said() -> str:
+        def line() -> str:
             now = bar.tasks[0]
             last = now.fields["last"]
             named = f", the last one: {last}" if now.completed and last else f" ({first})" if first else ""
             return f"{label}: {now.completed:.0f} of {total} ended{named}"
 
-        with (minutes or Minutes()).saying(said):
+        with (minutes or Minutes()).saying(line):
             yield lambda ended, last: bar.update(task, advance=ended, last=last)
 
 

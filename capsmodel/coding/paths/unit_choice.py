@@ -254,15 +254,15 @@ def _equal_sizes(loss: float, limit: float, sizes: range, code: Code) -> SizesTa
     """Return the least r of each size where packets are lost alike: between two of the same r it is the same."""
     require(len(sizes) <= _MOST_SIZES, f"{len(sizes)} sizes of unit were asked for, but {_MOST_SIZES} fit: lower k")
 
-    def found(k: FloatArray, guess: FloatArray, low: FloatArray | float) -> FloatArray:
+    def least(k: FloatArray, guess: FloatArray, low: FloatArray | float) -> FloatArray:
         return least_repair(lambda r: _equal_failure_prob(k, r, loss, code) <= limit, guess=guess, low=low)
 
     k = np.array([sizes[0], sizes[-1]], np.float64)
-    r = found(k, ceiling_rule(k, np.asarray(loss)), -1.0)
+    r = least(k, ceiling_rule(k, np.asarray(loss)), -1.0)
     while np.any(apart := (np.diff(k) > 1) & (np.diff(r) > 0)):
         left = np.flatnonzero(apart)
         middle = np.floor((k[left] + k[left + 1]) / 2)
-        between = found(middle, r[left + 1], r[left] - 1)
+        between = least(middle, r[left + 1], r[left] - 1)
         k, r = np.insert(k, left + 1, middle), np.insert(r, left + 1, between)
     repair = r[np.searchsorted(k, sizes)].astype(np.int64)
 

@@ -317,12 +317,12 @@ for _field in fields(Summary):
     _tail = _name.startswith("p99_")
     _add(Metric(_name, _unit(_name), _SUMMARY[_name], _of_summary(_name), _name in _ZERO, _tail))
 for _name, _percent in SHORT_PERCENTILES.items():
-    _told = "median" if _percent == 50 else f"p{_percent:g}"
-    _add(Metric(_name, "s", f"{_told} FCT, short", _of_percentiles(_name), tail=_percent > 95))
+    _label = "median" if _percent == 50 else f"p{_percent:g}"
+    _add(Metric(_name, "s", f"{_label} FCT, short", _of_percentiles(_name), tail=_percent > 95))
 for _name, _percent in FCT_PERCENTILES.items():
     _add(Metric(_name, "s", f"{_percent:g}% of short flows within", _of_percentiles(_name)))
-for _name, _told in LOADS.items():
-    _add(Metric(_name, "1", _told, _of_loads(_name)))
+for _name, _label in LOADS.items():
+    _add(Metric(_name, "1", _label, _of_loads(_name)))
 declare("coded_share", unit="share", words="repair over all data packets of units")
 declare("coded_ratio_short_over_long", words="coded over original packets, of short flows over long ones")
 
@@ -370,8 +370,8 @@ def _slowdown_between(low: float, high: float) -> Callable[[Run], float]:
 
 
 for _name, _low, _high in zip(("small", "medium", "large"), SIZE_EDGES_BYTES, SIZE_EDGES_BYTES[1:], strict=False):
-    _told = f"p99 slowdown, {_name} flows"
-    _add(Metric(f"p99_slowdown_{_name}", "1", _told, _slowdown_between(_low, _high), tail=True))
+    _label = f"p99 slowdown, {_name} flows"
+    _add(Metric(f"p99_slowdown_{_name}", "1", _label, _slowdown_between(_low, _high), tail=True))
 
 
 @metric("lost_ratio", unit="share", words="packets lost", zero=True)
@@ -450,7 +450,7 @@ def _counted_where(column: str, holds: Callable[[IntArray], npt.NDArray[np.bool_
     return lambda run: float(holds(run.short[column].to_numpy()).sum())
 
 
-for _name, _column, _holds, _told in (
+for _name, _column, _holds, _label in (
     ("timed_out_short", "timeouts", lambda count: count > 0, "with a timeout"),
     ("flows_without_timeout", "timeouts", lambda count: count == 0, "without a timeout"),
     ("flows_with_fewer_than_2_timeouts", "timeouts", lambda count: count < 2, "with one timeout at most"),
@@ -459,18 +459,18 @@ for _name, _column, _holds, _told in (
     ("flows_with_0_fast_retx", "fast_retransmits", lambda count: count == 0, "without a fast retransmit"),
     ("flows_with_1_fast_retx", "fast_retransmits", lambda count: count == 1, "with one fast retransmit"),
 ):
-    _add(Metric(_name, "1", f"short flows {_told}", _counted_where(_column, _holds), _name == "timed_out_short"))
+    _add(Metric(_name, "1", f"short flows {_label}", _counted_where(_column, _holds), _name == "timed_out_short"))
 
 
 def _most_of_a_flow(column: str) -> Callable[[Run], float]:
     return lambda run: float(run.short[column].max())
 
 
-for _name, _column, _told in (
+for _name, _column, _label in (
     ("most_timeouts_short", "timeouts", "timeouts"),
     ("most_fast_retransmits_short", "fast_retransmits", "fast retransmits"),
 ):
-    _add(Metric(_name, "1", f"most {_told} of a short flow", _most_of_a_flow(_column), zero=True, tail=True))
+    _add(Metric(_name, "1", f"most {_label} of a short flow", _most_of_a_flow(_column), zero=True, tail=True))
 
 
 def _of_layer(part: str, column: str) -> Callable[[Run], float]:
@@ -482,11 +482,11 @@ def _of_layer(part: str, column: str) -> Callable[[Run], float]:
 
 
 _add(Metric("core_utilisation", "share", "use of links down from the core", _of_layer("core", "utilisation")))
-for _name, _part, _told in (
+for _name, _part, _label in (
     ("core_loss_ratio", "core", "packets lost on links down from the core"),
     ("access_loss_ratio", "access", "packets lost on links to the hosts"),
 ):
-    _add(Metric(_name, "share", _told, _of_layer(_part, "loss_ratio"), zero=True))
+    _add(Metric(_name, "share", _label, _of_layer(_part, "loss_ratio"), zero=True))
 
 
 @metric("mean_collective_s", unit="s", words="mean time of collective operations")
@@ -612,7 +612,7 @@ def _of_flows(part: str, of: Callable[[pd.DataFrame], float]) -> Callable[[Run],
     return lambda run: of(getattr(run, part))
 
 
-for _name, _unit_of, _told, _part, _of in (
+for _name, _unit_of, _label, _part, _of in (
     ("multipath_fct_short_s", "s", "mean FCT, short", "foreground_short", lambda flows: _mean(flows["fct_s"])),
     ("multipath_throughput_long_bps", "bps", "mean throughput, long", "foreground_long", _rate_bps),
     ("untimed_ratio", "share", "short flows without a timeout", "foreground_short", _untimed),
@@ -623,7 +623,7 @@ for _name, _unit_of, _told, _part, _of in (
     ("coded_ratio_short", "share", "coded over original packets, short", "foreground_short", _coded),
     ("coded_ratio_long", "share", "coded over original packets, long", "foreground_long", _coded),
 ):
-    _words = f"{_told}, without the background"
+    _words = f"{_label}, without the background"
     _add(Metric(_name, _unit_of, _words, _of_flows(_part, _of), tail=_name.startswith("longest")))
 
 

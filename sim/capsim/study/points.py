@@ -248,7 +248,7 @@ class Runs:
 
     def _scenario(self, known: "_Known") -> Described:
         """Return what is simulated, with what its profile fills in."""
-        template = self._asked(known)
+        template = self._described_at(known)
         if not template.scenario.profile or self._is_unloaded(template.scenario.scheme):
             return template
         return Described.of(filled_in(template.scenario, self._find(template.scenario.scheme)).scenario)
@@ -259,7 +259,7 @@ class Runs:
     def _parameters_of(self, scheme: str) -> frozenset[str]:
         return _all_of(self.schemes[scheme]) if scheme in self.schemes else _parameters_of(scheme)
 
-    def _asked(self, known: "_Known") -> Described:
+    def _described_at(self, known: "_Known") -> Described:
         try:
             built = self._built(known)
             scheme = known.scheme or built.scenario.scheme
@@ -378,7 +378,7 @@ class Runs:
         for point in points:
             if point[-1:][0][0] != "study":
                 first.setdefault(str(dict(point).get("scheme", "")), point)
-        runs = {name: self._asked(self._known(point, TEXT, "paper")).scenario for name, point in first.items()}
+        runs = {name: self._described_at(self._known(point, TEXT, "paper")).scenario for name, point in first.items()}
         return {
             name: filled_in(one.replace(seed=self.first_seed), self._find(one.scheme)) for name, one in runs.items()
         }
@@ -577,13 +577,13 @@ class _Known:
         fields: Set[str],
     ) -> None:
         self._raw, self._let, self._where = raw, {name: one for name, one in let.items() if name not in raw}, where
-        self._found: dict[str, Any] = {}
-        self._asked: set[str] = set()
+        self._filled: dict[str, Any] = {}
+        self._pending: set[str] = set()
         self.settings = {name: self(name) for name in raw if name in fields or ("." in name and name != SCHEME_NAME)}
         for name in (*raw, *self._let) if smaller else ():
             self(name)
         new = {name: filled(one, self, where=f"{where}{name}") for name, one in smaller.items() if one is not False}
-        self._found |= new
+        self._filled |= new
         self.last = {name: one for name, one in new.items() if "." in name}
 
     @property
@@ -598,14 +598,14 @@ class _Known:
 
     def __call__(self, name: str) -> Any:
         """Return the value of a name."""
-        if name not in self._found:
+        if name not in self._filled:
             known = self._raw if name in self._raw else self._let
             check_known(name, known if name in known else {**self._let, **self._raw}, f"unknown name {name}")
-            if name in self._asked:
+            if name in self._pending:
                 raise ParameterError(f"{name} depends on itself: write [let] without a circle")
-            self._asked.add(name)
+            self._pending.add(name)
             try:
-                self._found[name] = filled(known[name], self, where=f"{self._where}{name}")
+                self._filled[name] = filled(known[name], self, where=f"{self._where}{name}")
             finally:
-                self._asked.remove(name)
-        return self._found[name]
+                self._pending.remove(name)
+        return self._filled[name]

@@ -186,13 +186,13 @@ class Relation:
     @property
     def is_up_to(self) -> bool:
         """Whether it prints the size that differences go "up to"."""
-        return (self.is_percentage or self.is_factor) and not self._said.low
+        return (self.is_percentage or self.is_factor) and not self._printed.low
 
     @property
     def is_gap(self) -> bool:
         """Whether, of two values, it prints the difference in their unit, and no ratio."""
         ratios = ("", PERCENT, FACTOR, ORDERS_OF_MAGNITUDE)
-        return self.is_ == "equal" and self._said.unit not in ratios
+        return self.is_ == "equal" and self._printed.unit not in ratios
 
     @property
     def is_in_orders(self) -> bool:
@@ -200,7 +200,7 @@ class Relation:
         return self.printed is not None and self.printed.unit == ORDERS_OF_MAGNITUDE
 
     @property
-    def _said(self) -> Printed:
+    def _printed(self) -> Printed:
         if self.printed is None:
             raise ParameterError(f"is = {self.is_!r} prints no size")
         return self.printed
@@ -233,13 +233,13 @@ class Relation:
 
     def _size_of_ratio(self) -> Predicate:
         if self.is_in_orders:
-            low, high = self._said.range
+            low, high = self._printed.range
             return _inside(10**low, 10**high)
         if self.printed is None:
             return on_side(self.upward, self.size)
-        met = self._is_printed(self._said)
+        met = self._is_printed(self._printed)
         if self.is_up_to:  # it begins at no difference
-            met = _inside(0.0 if self.is_percentage else 1.0, self._said.range[1])
+            met = _inside(0.0 if self.is_percentage else 1.0, self._printed.range[1])
         return lambda interval: met(self._as_printed(interval))
 
     def _as_printed(self, ratio: Interval) -> Interval:
@@ -263,7 +263,7 @@ class Relation:
     @property
     def _least(self) -> float:
         """Return the printed number that is nearest to no difference."""
-        return float(self._said.low or self._said.high)
+        return float(self._printed.low or self._printed.high)
 
     @property
     def _effect(self) -> float:
@@ -285,13 +285,13 @@ class Relation:
         """Return what the largest of all points must be where the claim prints a size that differences go "up to"."""
         if not self.is_up_to:
             return None
-        printed = float(self._said.high)
-        return lambda interval: has_size(self._as_printed(interval), printed, reading_error(self._said.high))
+        printed = float(self._printed.high)
+        return lambda interval: has_size(self._as_printed(interval), printed, reading_error(self._printed.high))
 
     def of_gap(self) -> Says:
         """Return what a difference in a unit must be: the printed one, or at least on the same side of 0."""
         up = self._least > 0
-        met, direction = self._is_printed(self._said), on_side(up, 0.0)
+        met, direction = self._is_printed(self._printed), on_side(up, 0.0)
         no_effect = on_side(not up, CLOSE_RELATIVE * self._least)
         return Says(kind=SIZE, size=met, direction=direction, no_effect=no_effect)
 
@@ -302,19 +302,19 @@ class Relation:
         if self.is_ == "true":
             return Says.statement(on_side(True, _HALF))
         if self.is_ == "best at":  # the place of an optimum is met or not: it has no size by which it differs
-            at_place = _inside(float(self._said.low), float(self._said.high))
+            at_place = _inside(float(self._printed.low), float(self._printed.high))
             return Says(kind=SIZE, size=at_place, direction=at_place)
         # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
-        if self._said.low == self._said.high == "0":
+        if self._printed.low == self._printed.high == "0":
             return Says.statement(_inside(0.0, 0.0))
-        return Says(kind=LEVEL, size=self._is_printed(self._said))
+        return Says(kind=LEVEL, size=self._is_printed(self._printed))
 
     def of_bound(self, *, equal: float) -> Says:
         """Return that a value keeps to a printed bound.
 
         A printed bound that is `equal` (0 of a value, 1 of a ratio) is exact: "above 0" is a direction, not a size.
         """
-        says = self._said
+        says = self._printed
         low, high = (
             equal if printed and float(printed) == equal else end
             for printed, end in zip((says.low, says.high), says.range, strict=True)

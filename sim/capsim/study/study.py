@@ -166,7 +166,7 @@ class Study:
         lines += (
             [f"left open: {', '.join(design.unstated)}; {len(design.settings)} settings"] if design.unstated else []
         )
-        lines += [f"{name}: {_said(claim)}" for name, claim in self.claims.items()]
+        lines += [f"{name}: {_claimed(claim)}" for name, claim in self.claims.items()]
         return "\n".join(lines)
 
     def tasks(self, *, results: Path | None = None) -> list[Task]:
@@ -418,7 +418,7 @@ class Studied:
         rows = []
         for name in self.study._simulated:
             claim, verdict = self.study.claims[name], self.verdict(name)
-            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": _said(claim), "word": verdict.word}
+            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": _claimed(claim), "word": verdict.word}
             head |= {"begins": self.study.design.begins(name), "about": ABOUT, "seeds": verdict.seeds}
             nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan}
             points = [
@@ -638,7 +638,7 @@ def _one_at_a_time(points: Sequence[Point]) -> list[Point]:
     return chosen
 
 
-def _said(claim: Claim) -> str:
+def _claimed(claim: Claim) -> str:
     """Return what a claim says in words."""
     if claim.text:
         return claim.text

@@ -143,7 +143,7 @@ def evaluate(text: str, names: Names) -> Any:
     except ParameterError:
         raise
     except (ArithmeticError, TypeError, ValueError) as error:
-        raise ParameterError(f"{{{_told(text)}}}: {error}") from None
+        raise ParameterError(f"{{{_cut(text)}}}: {error}") from None
 
 
 @lru_cache(maxsize=4096)
@@ -151,7 +151,7 @@ def _parsed(text: str) -> ast.expr:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ParameterError(f"{{{_told(text)}}} is no arithmetic on names: write as in {{pods * 2}}") from None
+        raise ParameterError(f"{{{_cut(text)}}} is no arithmetic on names: write as in {{pods * 2}}") from None
     _check(tree, text, depth=0)
     return tree
 
@@ -160,7 +160,7 @@ def _check(node: ast.AST, text: str, depth: int) -> None:
     """Refuse whatever `_value` does not know, before anything is evaluated."""
     listed = ", ".join(FUNCTIONS)
     rule = f"only + - * / // %, comparisons, and, or, not, a if b else c, {listed} are allowed, on names and numbers"
-    require(depth < _MOST_NESTED and _is_known(node), f"{{{_told(text)}}}: {rule}")
+    require(depth < _MOST_NESTED and _is_known(node), f"{{{_cut(text)}}}: {rule}")
     if isinstance(node, ast.Attribute):
         return
     for child in node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node):
@@ -220,7 +220,7 @@ def _number(of: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     return value
 
 
-def _told(text: str) -> str:
+def _cut(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
