@@ -37,6 +37,9 @@ from capsmodel.metrics import goodput_bps, ideal_fct_s, jain_fairness, percentil
 from capsmodel.multipath.coded_transport import connection_loss_prob, redundancy_ratio
 from capsmodel.multipath.lia import lia_equilibrium_windows
 from capsmodel.multipath.timeouts import timeout_prob
+from capsmodel.prediction.completion import Prediction, predict_fct
+from capsmodel.prediction.fabric import FabricModel, LinkLayer
+from capsmodel.prediction.schemes import SchemeModel
 from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob, mg1_wait_quantile, priority_mean_waits
 from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
 from capsmodel.queueing.settling import run_bias, run_flows, run_length, run_precision, settled_share
@@ -51,13 +54,17 @@ __all__ = [
     "Empirical",
     "Erlang",
     "Exponential",
+    "FabricModel",
     "FlowSizes",
     "Hyperexponential",
+    "LinkLayer",
     "OptimalUnit",
     "PacketSizes",
     "ParameterError",
     "PathDelay",
     "PathLosses",
+    "Prediction",
+    "SchemeModel",
     "UnitCorners",
     "__version__",
     "break_even_round_trip_s",
@@ -93,6 +100,7 @@ __all__ = [
     "mg1_wait_quantile",
     "optimal_coding_unit",
     "percentile",
+    "predict_fct",
     "predictive_failure_prob",
     "predictive_repair_packets",
     "priority_mean_waits",

@@ -223,6 +223,19 @@ COMMANDS = (
         "Print normalised flow completion times with and without replication.",
         ("fct 0.2,0.6 --workload datamining --replicas 2",),
     ),
+    Command(
+        "predict",
+        _FORMULAS,
+        "predict:predict",
+        "Print completion times of schemes on a fabric, without packets.",
+        (
+            "predict --profile 100g --schemes uet,dctcp --nic round_robin",
+            "predict websearch-load-60 --schemes ecmp,dctcp --explain",
+            "predict --schemes dctcp --loads .3 --check .3 --flows 99",
+        ),
+        "A number behind > is a bound: flows take longer. derived: nothing in it was fitted\nto packets; fitted: "
+        "some constants were.\n\n",
+    ),
     CODEC,
     Command(
         "gallery",

@@ -21,6 +21,8 @@ to run it            :func:`simulate` (one run), :func:`compare` (several scheme
 studies              :func:`load_study` (TOML file), :class:`Study` and what its runs, or those of :func:`compare`, say,
                      :class:`Studied`; :func:`with_settings` changes values of a scenario by name
 schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name
+without packets      :func:`model_inputs`: what the closed forms of completion times take from a scenario, as
+                     :class:`ModelInputs`
 to read results      :class:`Result` (tables, completion times, files), :class:`Summary`; :func:`plot_cdf`,
                      :func:`plot_histograms` (PDF, SVG, PNG);
                      :class:`Trace` (packet by packet), :func:`write_pcap` (the same for Wireshark)

@@ -17,6 +17,7 @@ from capsim.results.trace import Trace
 from capsim.roles.components import Balancer, Congestion, Layer, Marking, Nic, Queue, Scheme, Sharing, Stack, Transport
 from capsim.roles.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE, TRIM, TRIM_LAST
 from capsim.run.simulation import simulate
+from capsim.scenario.model_inputs import ModelInputs, model_inputs
 from capsim.scenario.scenario import Hosts, Probes, Scenario, excerpt, load_scenario, presets
 from capsim.scenario.settings import with_settings
 from capsim.study.comparison import compare
@@ -50,6 +51,7 @@ __all__ = [
     "LinkChange",
     "Listed",
     "Marking",
+    "ModelInputs",
     "Nic",
     "Node",
     "OnOff",
@@ -75,6 +77,7 @@ __all__ = [
     "inlined",
     "load_scenario",
     "load_study",
+    "model_inputs",
     "plot_cdf",
     "plot_histograms",
     "presets",

@@ -246,7 +246,8 @@ def test_usual_arguments_are_taken(name):
 
 def test_the_walk_finds_every_closed_form_of_the_front_door():
     named = {getattr(capsmodel, name) for name in capsmodel.__all__}
-    assert {form for form in named if inspect.isfunction(form)} - {capsmodel.read_paths} <= set(FORMS.values())
+    elsewhere = {capsmodel.read_paths, capsmodel.predict_fct}  # test_unit_choice.py, test_prediction.py
+    assert {form for form in named if inspect.isfunction(form)} - elsewhere <= set(FORMS.values())
     assert len(FORMS) > 85
 
 

@@ -20,6 +20,7 @@ from capsim.results.fct import SIZE_EDGES_BYTES, Kind, fct_by_size, fct_cdf, fct
 from capsim.results.files import read_manifest, read_meanings, read_table, restore, whole_folder, write_table
 from capsim.results.load_record import load_columns, load_remarks, offered_line
 from capsim.results.manifest import Resources
+from capsim.results.prediction import beside
 from capsim.results.summary import Summary, by_layer, by_operation, summarise
 from capsim.results.tables import empty_table
 from capsim.scenario.scenario import Scenario, from_dict
@@ -83,6 +84,19 @@ class Result:
     def loads(self) -> dict[str, Any]:
         """Return what load was asked for and offered, and whether the backlog grows (`load_record`)."""
         return load_columns(self.manifest["load"], self.flows, end_s=self.resources.simulated_s)
+
+    @cached_property
+    def prediction(self) -> pd.DataFrame:
+        """Return what the closed forms say of the run's steady state beside what it shows (`prediction`).
+
+        A run that begins empty shows less (:func:`capsmodel.run_bias`).
+
+        Raises
+        ------
+        ParameterError
+            If a part of the scenario has no formula.
+        """
+        return beside(self.scenario, self.flows)
 
     def remarks(self) -> list[str]:
         """Return why the run may say little about the load asked for (`load_remarks`)."""

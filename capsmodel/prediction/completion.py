@@ -1,0 +1,412 @@
+r"""Completion times of short and long flows of a scheme on a fabric, predicted without packets.
+
+========================== ================================================================= ================ ====
+Quantity                   Symbol                                                            Name             Unit
+========================== ================================================================= ================ ====
+time of a short flow       alone + idle of slow start + turns at the NIC + receiver's port   ``short``        s
+                           + paths + sent again
+slowdown of a long flow    :math:`D+` (idle of slow start + climb after marks) / alone       ``long``         1
+========================== ================================================================= ================ ====
+
+A short flow is over before the flows that it meets come or go: what it finds is listed with its probability (sizes,
+flows at the NIC, queue at the port and at inner links), and mean and quantiles are read off that list; nothing is drawn
+at random. A long flow sees the average of all: D of :func:`~capsmodel.prediction.sharing.fair_share_slowdown`. Its
+quantiles are those of flows that keep what they found, 1 + k with geometric numbers k at each link, and 30% off where
+flows live long enough to see others come and go.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    closed_form,
+    non_negative,
+    one_number,
+    plain,
+    positive,
+    probability,
+    require,
+)
+from capsmodel.prediction.fabric import FabricModel, LinkLayer
+from capsmodel.prediction.schemes import Basis, SchemeModel
+from capsmodel.prediction.sharing import MOST_LOAD, inner_link
+from capsmodel.prediction.start import climb_packets, window_idle_s
+from capsmodel.prediction.states import States
+from capsmodel.prediction.waits import (
+    MARKED_USE,
+    Setting,
+    inner_states,
+    nic_states,
+    port_states,
+    priority_wait,
+    shorter_flows_s,
+    trimmed_prob,
+)
+from capsmodel.queueing.settling import mean_slowdown
+from capsmodel.workloads.sizes import SizeDistribution
+
+SHORT_TERMS = ("alone", "slow start", "NIC", "receiver's port", "paths", "sent again")
+LONG_TERMS = ("alone", "host links", "paths", "slow start", "climb after marks")
+COMPARED_LOAD = 0.7
+"""Largest load of host links at which predictions were compared with packets."""
+
+_SIZES = 32  # of a class, equally likely
+_LEAST_PROB = 1e-6  # of a number of flows that a long one meets
+_Terms = dict[str, float]
+_Parts = dict[str, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class FlowTimes:
+    """Completion times of a class of flows, at each load.
+
+    Attributes
+    ----------
+    mean : float or ndarray
+        Mean, in seconds or as a slowdown; NaN where the class has no flow or there is no formula.
+    basis : {"derived", "fitted", "bound", "none"}
+        What it rests on (:mod:`capsmodel.prediction.schemes`).
+    terms : mapping
+        What the mean is the sum of, by name.
+    """
+
+    mean: FloatOrArray
+    basis: Basis
+    terms: Mapping[str, FloatOrArray]
+    _states: tuple[States, ...]
+    _scalar: bool
+
+    def quantile(self, q: float) -> FloatOrArray:
+        """Return a quantile in the unit of the mean, at each load.
+
+        Parameters
+        ----------
+        q : float
+            Probability, in [0, 1).
+        """
+        share = one_number(probability, "q", q)
+        return _of(np.array([states.quantile(share) for states in self._states]), self._scalar)
+
+
+class ShortFlows(FlowTimes):
+    """Completion times of short flows, in seconds."""
+
+    @property
+    def mean_s(self) -> FloatOrArray:
+        """Mean completion time, in seconds."""
+        return self.mean
+
+    def quantile_s(self, q: float) -> FloatOrArray:
+        """Return a quantile of the completion time, in seconds."""
+        return self.quantile(q)
+
+
+class LongFlows(FlowTimes):
+    """Slowdown of long flows: completion time over that of the flow alone."""
+
+    @property
+    def mean_slowdown(self) -> FloatOrArray:
+        """Mean slowdown, a ratio."""
+        return self.mean
+
+    def quantile_slowdown(self, q: float) -> FloatOrArray:
+        """Return a quantile of the slowdown, a ratio; NaN where the mean is a bound, of which it would be none."""
+        slowdown = self.quantile(q)
+        return slowdown * np.nan if self.basis == "bound" else slowdown
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Completion times at one load or at several.
+
+    Attributes
+    ----------
+    load : float or ndarray
+        Payload over the capacity of the links of hosts.
+    short : ShortFlows
+        Flows of at most `short_bytes`: seconds.
+    long : LongFlows
+        Flows above `long_bytes`: slowdowns.
+    """
+
+    load: FloatOrArray
+    short: ShortFlows
+    long: LongFlows
+
+    @property
+    def terms(self) -> dict[str, Mapping[str, FloatOrArray]]:
+        """Terms of both means: seconds of ``short``, slowdowns of ``long``."""
+        return {"short": self.short.terms, "long": self.long.terms}
+
+    @property
+    def rests_on(self) -> dict[str, Basis]:
+        """What the values of ``short`` and ``long`` rest on."""
+        return {"short": self.short.basis, "long": self.long.basis}
+
+
+@closed_form
+def predict_fct(
+    load: ArrayLike,
+    *,
+    fabric: FabricModel,
+    sizes: SizeDistribution,
+    scheme: SchemeModel,
+    short_bytes: float = 100_000,
+    long_bytes: float = 1_000_000,
+) -> Prediction:
+    r"""Return completion times of short flows, in seconds, and slowdowns of long ones, under a scheme on a fabric.
+
+    Parameters
+    ----------
+    load : array_like
+        Payload over the capacity of the links of hosts, at least 0; a number or one dimension.
+    fabric : FabricModel
+        The fabric, as :meth:`.FabricModel.leaf_spine` makes it.
+    sizes : SizeDistribution
+        Flow sizes, in bytes, as :func:`~capsmodel.load_workload` gives them.
+    scheme : SchemeModel
+        The scheme; ``capsim.model_inputs`` takes it from a scenario.
+    short_bytes, long_bytes : float
+        Largest short flow, and the size above which flows are long, in bytes, above 0.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range, or a layer of links is asked for more than 0.99 of what it carries.
+
+    Notes
+    -----
+    Poisson arrivals between random pairs. With :math:`\rho` the load times what links carry for a byte of payload,
+
+    .. math:: D=\frac{1+\rho}{1-\rho}+\sum_c\frac{2q_c\,C(m_c,\rho_c)}{p_c(1-\rho_c)}
+
+    is the mean slowdown of long flows but for their start; the terms of short flows are in
+    :mod:`capsmodel.prediction.waits`. Compared with packets up to a load of 0.7.
+
+    References
+    ----------
+    Beyond the papers; Bonald and Proutière (2004); Fredj et al. (2001).
+
+    Examples
+    --------
+    >>> from capsmodel import load_workload
+    >>> fabric = FabricModel.leaf_spine(leaves=4, hosts_per_leaf=4, spines=4, rate_bps=100e9, delay_s=1e-6)
+    >>> uet = SchemeModel(
+    ...     path="sprayed", control="delays", first_window_packets=43, standing_packets=29, payload_bytes=4086,
+    ...     header_bytes=64,
+    ... )
+    >>> prediction = predict_fct([0.2, 0.4], fabric=fabric, sizes=load_workload("websearch"), scheme=uet)
+    >>> (prediction.short.mean_s * 1e6).round(1).tolist(), prediction.long.mean_slowdown.round(2).tolist()
+    ([8.7, 11.6], [1.52, 2.41])
+    >>> prediction.rests_on
+    {'short': 'derived', 'long': 'derived'}
+    """
+    for name, value, kind in (("fabric", fabric, FabricModel), ("scheme", scheme, SchemeModel)):
+        require(isinstance(value, kind), f"{name} is {type(value).__name__}, but it must be a {kind.__name__}")
+    require(isinstance(sizes, SizeDistribution), f"sizes is {type(sizes).__name__}, but it must be a SizeDistribution")
+    loads = non_negative("load", load)
+    require(loads.ndim <= 1, f"load has {loads.ndim} dimensions: give a number or a list of numbers")
+    short_upto, long_from = (
+        one_number(positive, "short_bytes", short_bytes),
+        one_number(positive, "long_bytes", long_bytes),
+    )
+    points = [_setting(float(one), fabric, sizes, scheme, short_upto) for one in np.atleast_1d(loads)]
+    scalar = loads.ndim == 0
+    short = ShortFlows(*_gathered([_short(each) for each in points], scheme.short_basis, SHORT_TERMS, scalar))
+    long = LongFlows(*_gathered([_long(each, long_from) for each in points], scheme.long_basis, LONG_TERMS, scalar))
+    return Prediction(plain(loads), short, long)
+
+
+def _setting(
+    load: float, fabric: FabricModel, sizes: SizeDistribution, scheme: SchemeModel, short_bytes: float
+) -> Setting:
+    used = MARKED_USE if scheme.control == "marks" else 1.0
+    carried = load * scheme.wire_ratio / used
+    text = f"load = {load:g}: links of hosts are asked for {carried:.2f} of what they carry"
+    require(carried <= MOST_LOAD, f"{text}: above {MOST_LOAD:g} no run comes to a steady state: lower the load")
+    return Setting(fabric, sizes, scheme, carried, short_bytes)
+
+
+def _gathered(points: list[tuple[States, _Terms]], basis: Basis, names: tuple[str, ...], scalar: bool) -> Any:
+    """Return the attributes of a class of flows from those of each load."""
+    terms = {name: np.array([terms.get(name, np.nan) for _, terms in points]) for name in names}
+    mean = sum(terms.values(), np.zeros(len(points)))
+    shown = {name: _of(values, scalar) for name, values in terms.items()}
+    return _of(mean, scalar), basis, shown, tuple(states for states, _ in points), scalar
+
+
+def _of(values: FloatArray, scalar: bool) -> FloatOrArray:
+    return values.item() if scalar else values
+
+
+def _class_bytes(sizes: SizeDistribution, low: float, high: float) -> FloatArray:
+    """Return equally likely sizes between two probabilities of the distribution function, in bytes."""
+    places = (np.arange(_SIZES) + 0.5) / _SIZES
+    return np.maximum(np.asarray(sizes.quantile(low + places * (high - low))), 1.0)
+
+
+_NONE = States(np.zeros(0), np.zeros(0))
+
+
+def _short(setting: Setting) -> tuple[States, _Terms]:
+    """Return the completion times of short flows, and the terms of their mean, in seconds."""
+    share = float(setting.sizes.cdf(setting.short_bytes))
+    if share == 0:
+        return _NONE, {}
+    flow_bytes = _class_bytes(setting.sizes, 0.0, share)
+    parts_of = _in_order if setting.scheme.order == "arrival" else _by_priority
+    terms = dict.fromkeys(SHORT_TERMS, 0.0)
+    values, probs = [], []
+    for kind, crossed in setting.fabric.kinds():
+        parts, state_probs = parts_of(setting, crossed, flow_bytes)
+        times_s = sum(parts.values(), np.zeros((_SIZES, *state_probs.shape)))
+        weights = np.broadcast_to(state_probs * (kind / _SIZES), times_s.shape)
+        for name, part in parts.items():
+            terms[name] += float(np.sum(part * weights))
+        values.append(times_s.ravel())
+        probs.append(weights.ravel())
+    again = trimmed_prob(setting)
+    terms["sent again"] = again * setting.rtt_s
+    if again > 0:
+        values += [each + setting.rtt_s for each in values]
+        probs = [each * (1 - again) for each in probs] + [each * again for each in probs]
+    return States(np.concatenate(values), np.concatenate(probs)), terms
+
+
+def _alone(
+    setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return the packets of flows, their times alone in seconds, and the base round trip of their way in seconds."""
+    scheme = setting.scheme
+    packets = np.maximum(np.ceil(flow_bytes / scheme.payload_bytes), 1.0)
+    sizes = {"payload_bytes": scheme.payload_bytes, "header_bytes": scheme.header_bytes}
+    alone_s = setting.fabric.ideal_s(flow_bytes, **sizes, crossed=crossed)
+    return packets, alone_s, setting.fabric.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes, crossed)
+
+
+def _in_order(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: FloatArray) -> tuple[_Parts, FloatArray]:
+    """Return the parts of the time of short flows, and probabilities; the axes are sizes, NIC, and what ports hold."""
+    packets, alone_s, rtt_s = _alone(setting, crossed, flow_bytes)
+    flows, waiting, nic_probs = nic_states(setting)
+    port, busy, port_probs = port_states(setting)
+    inner, inner_probs = inner_states(setting, crossed)
+    queue, paths = (each.ravel() for each in np.broadcast_arrays(port[:, np.newaxis], inner))
+    going_on = np.repeat(busy, len(inner)) * (setting.scheme.control != "losses")
+    probs = nic_probs[:, np.newaxis] * (port_probs[:, np.newaxis] * inner_probs).ravel()
+    n, flows, waiting = packets[:, np.newaxis, np.newaxis], flows[:, np.newaxis], waiting[:, np.newaxis]
+    found_s = rtt_s + (waiting + queue + paths) * setting.packet_s
+    idle_s = _idle_s(setting, n, found_s, (1 + flows) * setting.packet_s, queue + paths, going_on)
+    parts = {
+        "alone": alone_s[:, np.newaxis, np.newaxis],
+        "slow start": idle_s,
+        "NIC": (waiting + n * flows) * setting.packet_s,
+        "receiver's port": (queue + n * going_on) * setting.packet_s,
+        "paths": paths * setting.packet_s,
+    }
+    return parts, probs
+
+
+def _idle_s(
+    setting: Setting, packets: FloatArray, rtt_s: FloatArray, pace_s: FloatArray, queue: FloatArray, busy: FloatArray
+) -> FloatArray:
+    """Return the idle time of windows in seconds; those of DCTCP depend on what the first one finds at ports.
+
+    A first window that finds a queue of K less itself is marked, and so are those that follow; one that meets a busy
+    link is marked when it is larger than K.
+    """
+    scheme = setting.scheme
+    windows: dict[str, Any] = {"first": scheme.first_window_packets, "most": scheme.most_window_packets}
+    if scheme.control != "marks":
+        return window_idle_s(packets, rtt_s, pace_s, **windows)
+    always = queue > max(scheme.standing_packets - scheme.first_window_packets, 0.0)
+    growth = np.where(always, "marked_always", np.where(busy > 0, "marked_at", "doubled"))
+    idle_s = np.zeros((len(packets), *np.broadcast_shapes(rtt_s.shape, pace_s.shape)))
+    for name in np.unique(growth):
+        mine = growth == name
+        idle_s[..., mine] = window_idle_s(
+            packets, rtt_s[..., mine], pace_s, **windows, growth=str(name), mark_above=scheme.standing_packets
+        )
+    return idle_s
+
+
+def _by_priority(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: FloatArray) -> tuple[_Parts, FloatArray]:
+    """Return the parts of the time of short flows that ports serve first, and probabilities."""
+    packets, alone_s, rtt_s = _alone(setting, crossed, flow_bytes)
+    wait_s = priority_wait(setting, crossed, flow_bytes)
+    windows: dict[str, Any] = {"first": setting.scheme.first_window_packets, "most": setting.scheme.most_window_packets}
+    delayed_s = np.full((1, 1), rtt_s + float(wait_s.mean()))
+    idle_s = window_idle_s(packets[:, np.newaxis], delayed_s, np.full((1, 1), setting.packet_s), **windows)
+    parts = {"alone": alone_s[:, np.newaxis], "slow start": idle_s, "receiver's port": wait_s}
+    return parts, np.full(wait_s.shape[1], 1 / wait_s.shape[1])
+
+
+def _long(setting: Setting, long_bytes: float) -> tuple[States, _Terms]:
+    """Return the slowdowns of long flows, and the terms of their mean."""
+    share = float(setting.sizes.cdf(long_bytes))
+    if share == 1:
+        return _NONE, {}
+    flow_bytes = _class_bytes(setting.sizes, share, 1.0)
+    packets, alone_s, rtt_s = _alone(setting, setting.fabric.longest, flow_bytes)
+    terms = dict.fromkeys(LONG_TERMS, 0.0) | {"alone": 1.0}
+    if setting.scheme.order == "remaining":
+        slower = shorter_flows_s(setting, flow_bytes) / alone_s
+        terms["host links"] = float(slower.mean())
+        return States(1 + slower, np.full(_SIZES, 1 / _SIZES)), terms
+    terms["host links"] = mean_slowdown(setting.load) - 1
+    terms["paths"] = setting.slowdown - mean_slowdown(setting.load)
+    idle = np.zeros(_SIZES)
+    if setting.scheme.long_basis != "bound":
+        idle = _start_s(setting, packets, rtt_s) / alone_s
+    climbs, climb = 0.0, np.zeros(_SIZES)
+    if setting.scheme.control == "marks":
+        # another flow is there when it begins, and is gone when it goes on
+        climbs = setting.load * (1 - setting.load)
+        pipe = setting.bdp_packets + setting.scheme.standing_packets
+        climb = (
+            climb_packets(packets, first=setting.scheme.first_window_packets, pipe=pipe) * setting.packet_s / alone_s
+        )
+    terms["slow start"], terms["climb after marks"] = float(idle.mean()), climbs * float(climb.mean())
+    numbers, probs = _flows_met(setting)
+    start = np.stack([idle, idle + climb])[:, :, np.newaxis]
+    often = np.array([1 - climbs, climbs])[:, np.newaxis, np.newaxis] / _SIZES
+    values = 1 + numbers + start
+    return States(values, np.broadcast_to(often * probs, values.shape)), terms
+
+
+def _start_s(setting: Setting, packets: FloatArray, rtt_s: float) -> FloatArray:
+    """Return the mean idle time of slow start of long flows, in seconds, behind what their NIC holds of another one."""
+    windows: dict[str, Any] = {"first": setting.scheme.first_window_packets, "most": setting.scheme.most_window_packets}
+    waiting, probs = np.zeros(1), np.ones(1)
+    if setting.scheme.nic == "arrival":
+        _, waiting, probs = nic_states(setting)
+    found_s = (rtt_s + waiting * setting.packet_s)[np.newaxis]
+    pace_s = np.full((1, 1), setting.packet_s)
+    return np.asarray(window_idle_s(packets[:, np.newaxis], found_s, pace_s, **windows) @ probs)
+
+
+def _flows_met(setting: Setting) -> tuple[FloatArray, FloatArray]:
+    """Return by how much flows slow down that keep what they found, in whole numbers, and the probabilities."""
+    total = np.zeros(1)
+    for kind, crossed in setting.fabric.kinds():
+        probs = np.ones(1)
+        inner = [inner_link(setting.fabric, each, load=setting.load, path=setting.scheme.path)[0] for each in crossed]
+        for load in [setting.load, *(added / (1 + added) for added in inner)]:
+            probs = np.convolve(np.convolve(probs, _geometric(load)), _geometric(load))
+        size = max(len(total), len(probs))
+        total = np.pad(total, (0, size - len(total))) + kind * np.pad(probs, (0, size - len(probs)))
+    return np.arange(len(total), dtype=float), total / total.sum()
+
+
+def _geometric(load: float) -> FloatArray:
+    """Return the probabilities of 0, 1, ... until what is above is negligible."""
+    count = 1 if load < _LEAST_PROB else int(np.ceil(np.log(_LEAST_PROB) / np.log(load)))
+    return np.asarray((1 - load) * load ** np.arange(count))
+
+
+__all__ = ["COMPARED_LOAD", "FlowTimes", "LongFlows", "Prediction", "ShortFlows", "predict_fct"]

@@ -1,0 +1,239 @@
+r"""What a packet of a short flow finds on its way: at the NIC of its host, the receiver's port, and links between.
+
+========================== ==================================================================== ====================
+Where                      What                                                                 Name
+========================== ==================================================================== ====================
+NIC that sends in turns    k other flows, geometric of parameter ρ: a packet each k + 1 packet  :func:`nic_states`
+                           times; and half a packet being sent
+NIC that sends as it came  with probability ρ what the window of another flow has beyond the    :func:`nic_states`
+                           bandwidth-delay product
+receiver's port            m = ρ(1+ρ)/(1-ρ) flows head there; two or more with probability      :func:`port_states`
+                           (m/(1+m))² have a queue: uniform up to the length from which ports
+                           trim, exponential of mean `MARKED_SHARE` K where they mark; one
+                           goes on sending while the packets of the short flow arrive
+inner link, one path       the same queue, `INNER_SHARE` of it, with Erlang's probability that  :func:`inner_states`
+                           the link is full
+inner links, sprayed       an M/D/1 queue of packets at each                                    :func:`inner_states`
+port that serves by        the packet being sent, and other short flows (Cobham)                :func:`priority_wait`
+priority
+port that serves the flow  that, and the mean response under SRPT less the size                 :func:`priority_wait`
+with the least left
+port that trims            a burst of a new flow above BDP fills it for two round trips: what   :func:`trimmed_prob`
+                           arrives then is sent again
+========================== ==================================================================== ====================
+
+Fitted are the constants below, all for ports that mark, on runs of web search at loads of 0.3 and 0.5 and of cache
+follower at 0.45 on a leaf-spine of 4 x 6 x 6 at 100 Gbps (group ``fit`` of ``data/results/prediction.csv``), which no
+test compares with.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from capsmodel.checks import FloatArray
+from capsmodel.prediction.fabric import FabricModel, LinkLayer
+from capsmodel.prediction.schemes import SchemeModel
+from capsmodel.prediction.sharing import fair_share_slowdown, flows_to_a_host, inner_link, inner_load
+from capsmodel.prediction.states import exponential, geometric, uniform
+from capsmodel.queueing.mg1 import mg1_mean_wait, priority_mean_waits
+from capsmodel.queueing.service import Empirical
+from capsmodel.queueing.srpt import srpt_mean_response_of_size
+from capsmodel.units import BITS_PER_BYTE
+from capsmodel.workloads.sizes import SizeDistribution
+
+MARKED_SHARE = 0.7
+"""Mean queue of a port that marks and is shared, over its threshold K; fitted."""
+MARKED_USE = 0.97
+"""Share of a link that DCTCP uses; fitted."""
+INNER_SHARE = 0.4
+"""Queue of an inner link that marks and is full, over that of a shared port; fitted."""
+IN_ORDER_SHARE = 0.25
+"""What a flow has in a NIC that sends as it came, after its slow start, over the bandwidth-delay product; fitted."""
+
+_TAIL = 1 - 10.0 ** (-6 * (np.arange(240) + 0.5) / 240)
+_TAIL_PROBS = -np.diff(10.0 ** (-6 * np.arange(241) / 240)) / (1 - 1e-6)
+_PLACES = (np.arange(12) + 0.5) / 12  # within a flow, and within a distribution
+_NORMAL = special.ndtri((np.arange(8) + 0.5) / 8)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A load on a fabric under a scheme.
+
+    Attributes
+    ----------
+    fabric, sizes, scheme : FabricModel, SizeDistribution, SchemeModel
+        Sizes in bytes.
+    load : float
+        Load ρ of the links of hosts with all that they carry, below 1.
+    short_bytes : float
+        Largest short flow, in bytes.
+    """
+
+    fabric: FabricModel
+    sizes: SizeDistribution
+    scheme: SchemeModel
+    load: float
+    short_bytes: float
+
+    @cached_property
+    def packet_s(self) -> float:
+        """Time of a full packet on the link of a host, in seconds."""
+        return BITS_PER_BYTE * self.scheme.packet_bytes / self.fabric.rate_bps
+
+    @cached_property
+    def rtt_s(self) -> float:
+        """Base round-trip time of the longest way, in seconds."""
+        return self.fabric.base_rtt_s(self.scheme.packet_bytes, self.scheme.ack_bytes)
+
+    @cached_property
+    def bdp_packets(self) -> float:
+        """Packets that the rate of a host has under way in a base round trip."""
+        return float(np.ceil(self.rtt_s / self.packet_s))
+
+    @cached_property
+    def mean_packets(self) -> float:
+        """Mean size of a flow in packets."""
+        return self.sizes.expectation(lambda x: x) / self.scheme.payload_bytes
+
+    @cached_property
+    def slowdown(self) -> float:
+        """Mean slowdown of flows that share all links fairly."""
+        return fair_share_slowdown(self.fabric, load=self.load, path=self.scheme.path)
+
+    def share_above(self, packets: float) -> float:
+        """Return the share of flows of more than so many packets."""
+        return 1 - float(self.sizes.cdf(packets * self.scheme.payload_bytes))
+
+
+def nic_states(setting: Setting) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return states of the NIC: other flows in turns, what waits before the flow in packets, and probabilities."""
+    rho, half = setting.load, setting.load / 2  # a packet is being sent
+    if setting.scheme.nic == "turns":
+        flows, probs = geometric(rho)
+        return flows, np.full(len(flows), half), probs
+    if setting.scheme.control == "losses":  # a bound: nobody knows what its windows keep there
+        return np.zeros(1), np.full(1, half), np.ones(1)
+    waiting, slow_start = _window_beyond_pipe(setting)
+    waiting = np.concatenate([[0.0], waiting, [IN_ORDER_SHARE * setting.bdp_packets]])
+    of_windows = np.full(len(waiting) - 2, rho * slow_start / (len(waiting) - 2))
+    return np.zeros(len(waiting)), waiting, np.concatenate([[1 - rho], of_windows, [rho * (1 - slow_start)]])
+
+
+def _window_beyond_pipe(setting: Setting) -> tuple[FloatArray, float]:
+    """Return what a flow in slow start has at its NIC, in packets, equally likely, and how often one is in slow start.
+
+    A flow met there is at a uniform place within it. Slow start ends when another flow to the same host, large enough
+    to fill the port beyond K, arrives.
+    """
+    scheme = setting.scheme
+    packets = np.maximum(np.asarray(setting.sizes.quantile(_TAIL)) / scheme.payload_bytes, 1.0)[:, np.newaxis]
+    sent = packets * _PLACES
+    window = np.minimum(np.minimum(packets - sent, scheme.first_window_packets + sent), scheme.most_window_packets)
+    ends = setting.load / setting.mean_packets * setting.slowdown * setting.share_above(scheme.standing_packets)
+    weight = _TAIL_PROBS[:, np.newaxis] * packets * np.ones(len(_PLACES))
+    growing = weight * np.exp(-ends * sent)
+    beyond = np.maximum(window - setting.bdp_packets, 0.0)
+    order = np.argsort(beyond, axis=None)
+    upto = np.cumsum(growing.ravel()[order])
+    return beyond.ravel()[order][np.searchsorted(upto, _PLACES * upto[-1])], float(growing.sum() / weight.sum())
+
+
+def _standing(setting: Setting) -> tuple[FloatArray, FloatArray]:
+    """Return the queue of a port that flows share, in packets, and probabilities."""
+    scheme = setting.scheme
+    if scheme.control == "marks":
+        values, probs = exponential()
+        return MARKED_SHARE * scheme.standing_packets * values, probs
+    if scheme.control == "delays":
+        values, probs = uniform()
+        return scheme.standing_packets / 2 * values, probs
+    return np.zeros(1), np.ones(1)
+
+
+def port_states(setting: Setting) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return states of the receiver's port: queue in packets, 1 where another flow goes on sending, probabilities."""
+    flows = flows_to_a_host(setting.load)
+    shared = (flows / (1 + flows)) ** 2
+    one = max(setting.load - shared, 0.0)
+    queue, probs = _standing(setting)
+    idle = 1 - one - shared
+    return (
+        np.concatenate([[0.0, 0.0], queue]),
+        np.concatenate([[0.0, 1.0], np.ones(len(queue))]),
+        np.concatenate([[idle, one], shared * probs]),
+    )
+
+
+def inner_states(setting: Setting, crossed: tuple[LinkLayer, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return the wait at inner links, up and down, in packet times of a host, and probabilities."""
+    if not crossed:
+        return np.zeros(1), np.ones(1)
+    rates = [setting.fabric.rate_bps / layer.rate_bps for layer in crossed]
+    if setting.scheme.path == "sprayed":
+        loads = [inner_load(setting.fabric, layer, load=setting.load) for layer in crossed]
+        waits = [2 * mg1_mean_wait(load, mean_service=1, second_moment_service=1) for load in loads]
+        return np.array([np.dot(waits, rates)]), np.ones(1)
+    full = [inner_link(setting.fabric, layer, load=setting.load, path="one")[1] for layer in crossed]
+    often = 1 - float(np.prod([(1 - each) ** 2 for each in full]))
+    queue, probs = _standing(setting)
+    packets = INNER_SHARE * float(np.dot(full, rates) / max(sum(full), 1e-300)) * queue
+    return np.concatenate([[0.0], packets]), np.concatenate([[1 - often], often * probs])
+
+
+def priority_wait(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: FloatArray) -> FloatArray:
+    """Return the wait of short flows where ports serve by priority or by what is left, in seconds.
+
+    Returns
+    -------
+    ndarray
+        Equally likely values along the second axis, for each of `flow_bytes`.
+    """
+    below = float(setting.sizes.expectation(lambda x: x, upto=setting.short_bytes)) / (
+        setting.mean_packets * setting.scheme.payload_bytes
+    )
+    hops = [(setting.load, 1.0), (setting.load, 1.0)]
+    for layer in crossed:
+        one = (inner_load(setting.fabric, layer, load=setting.load), setting.fabric.rate_bps / layer.rate_bps)
+        hops += [one, one]
+    urgent = below if setting.scheme.order == "priority" else 0.0
+    means = [
+        slower
+        * float(priority_mean_waits([load * urgent, load * (1 - urgent)], mean_services=1, second_moments_service=1)[0])
+        for load, slower in hops
+    ]
+    squares = [load * slower**2 / 3 for load, slower in hops]  # of a packet of which a uniform part is left
+    deviation = float(np.sqrt(max(sum(squares) - sum(mean**2 for mean in means), 0.0)))
+    wait_s = np.maximum(sum(means) + deviation * _NORMAL, 0.0) * setting.packet_s * np.ones((len(flow_bytes), 1))
+    if setting.scheme.order == "remaining":
+        spread = (np.arange(len(_NORMAL)) + 0.5) / len(_NORMAL) * 2  # uniform from 0 to twice the mean
+        wait_s = wait_s + shorter_flows_s(setting, flow_bytes)[:, np.newaxis] * spread
+    return np.asarray(wait_s)
+
+
+def shorter_flows_s(setting: Setting, flow_bytes: FloatArray) -> FloatArray:
+    """Return the mean time that flows with less left take from flows of some sizes, at both host links, in seconds."""
+    sizes = np.maximum(np.asarray(setting.sizes.quantile(_TAIL)), 1.0)
+    service = Empirical(tuple(sizes.tolist()), tuple((_TAIL_PROBS / _TAIL_PROBS.sum()).tolist()))
+    response = np.asarray(srpt_mean_response_of_size(flow_bytes, load=setting.load, service=service))
+    return np.asarray(2 * np.maximum(response - flow_bytes, 0.0) * BITS_PER_BYTE / setting.fabric.rate_bps)
+
+
+def trimmed_prob(setting: Setting) -> float:
+    r"""Return the probability that a short flow meets a port that the burst of a new flow has filled.
+
+    Notes
+    -----
+    Flows above BDP begin to the same host at :math:`\rho P(N>BDP)/E[N]` a packet time; each that finds the link in use
+    fills the port for two round trips.
+    """
+    if setting.scheme.control != "delays":
+        return 0.0
+    bursts = setting.load / setting.mean_packets * setting.share_above(setting.bdp_packets)
+    return float(-np.expm1(-setting.load * bursts * 2 * setting.rtt_s / setting.packet_s))
+
+
+__all__ = ["Setting", "inner_states", "nic_states", "port_states", "priority_wait", "shorter_flows_s", "trimmed_prob"]

@@ -1,0 +1,169 @@
+"""How far predictions of completion times are from the kept runs, and the goals that they are held against.
+
+``PYTHONPATH=tests python -m agreement.measured.prediction_goals`` prints the table of ``docs/prediction.md``.
+
+The slowdown of long flows of a run varies with the sizes that it drew by more than a formula is off. Over that of the
+same flows sharing max-min fair it has little noise, so that what predictions are compared with is this ratio times the
+slowdown of many such flows.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from agreement.measured.predicted_cells import LONG_BYTES, PRIORITY, SHORT_BYTES, TIMERS, TURNS, Cell, kept_rows
+
+from capsim import model_inputs
+from capsim.results.prediction import predicted
+from capsmodel.prediction.completion import Prediction
+
+_OF_SETTING = ("fabric", "profile", "workload", "load")
+_APART = 1.2  # packets of two schemes differ by more than that: their order is a question
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A scheme in a setting: what is predicted, and what its runs have shown."""
+
+    group: str
+    setting: tuple[Any, ...]
+    scheme: str
+    prediction: Prediction
+    found: Mapping[str, float]
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Return the predicted quantities."""
+        return {name: float(value) for name, value in predicted(self.prediction).items()}
+
+    def ratio(self, name: str) -> float:
+        """Return the predicted quantity over that of packets."""
+        return self.values[name] / self.found[name]
+
+    def is_bound(self, name: str) -> bool:
+        """Return whether the predicted quantity is a bound."""
+        return self.prediction.rests_on[name.partition("_")[0]] == "bound"
+
+
+def steady_slowdown(row: Mapping[str, Any]) -> float:
+    """Return the slowdown of long flows of a run, freed of what its own sizes do to it."""
+    return float(row["long_slowdown"] / row["long_max_min"] * row["long_max_min_steady"])
+
+
+def cell_of(row: Mapping[str, Any]) -> Cell:
+    """Return the cell of a kept row."""
+    fields = {name: row[name] for name in Cell.__dataclass_fields__}
+    return Cell(**fields | {name: int(fields[name]) for name in ("flows", "seed")})
+
+
+def all_compared() -> list[Compared]:
+    """Return the kept cells but for those of the fit, each with its runs of all seeds."""
+    runs: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    for row in kept_rows():
+        if row["group"] != "fit":
+            runs[(row["group"], *(row[name] for name in _OF_SETTING), row["scheme"])].append(row)
+    return [_compared(rows) for rows in runs.values()]
+
+
+def _compared(rows: list[dict[str, Any]]) -> Compared:
+    first = rows[0]
+    thresholds = {"short_bytes": SHORT_BYTES, "long_bytes": LONG_BYTES}
+    found = {name: float(np.mean([row[name] for row in rows])) for name in ("short_mean_s", "short_p99_s")}
+    found["long_mean_slowdown"] = float(np.mean([steady_slowdown(row) for row in rows]))
+    setting = tuple(first[name] for name in _OF_SETTING)
+    prediction = model_inputs(cell_of(first).scenario()).predict(**thresholds)
+    return Compared(first["group"], setting, first["scheme"], prediction, found, rows)
+
+
+def _within(cells: Iterable[Compared], name: str, share: float) -> tuple[int, int]:
+    """Return of how many cells a quantity is within a share of that of packets, and how many there are."""
+    off = [abs(cell.ratio(name) - 1) for cell in cells if np.isfinite(cell.found[name])]
+    return sum(each <= share for each in off), len(off)
+
+
+def _bounds(cells: Iterable[Compared]) -> tuple[int, int]:
+    """Return how many bounds of long flows lie below the packets, and how many there are."""
+    ratios = [cell.ratio("long_mean_slowdown") for cell in cells if np.isfinite(cell.found["long_mean_slowdown"])]
+    return sum(ratio <= 1 for ratio in ratios), len(ratios)
+
+
+def _claims(one: Compared, other: Compared, name: str) -> int:
+    """Return 1 if the first is predicted to take longer, -1 the other, 0 if a bound leaves it open."""
+    high = 1 if one.values[name] > other.values[name] else -1
+    lower = other if high == 1 else one
+    return 0 if lower.is_bound(name) else high
+
+
+def _pairs(cells: Sequence[Compared]) -> Iterator[tuple[int, int]]:
+    """Yield what is predicted and what is found of the order of each two schemes of a setting that differ."""
+    settings: dict[tuple[Any, ...], list[Compared]] = defaultdict(list)
+    for cell in cells:
+        settings[cell.setting].append(cell)
+    for schemes in settings.values():
+        for one, other in combinations(schemes, 2):
+            for name in one.found:
+                ratio = one.found[name] / other.found[name]
+                if np.isfinite(ratio) and max(ratio, 1 / ratio) > _APART:
+                    yield _claims(one, other, name), 1 if ratio > 1 else -1
+
+
+def _in_order(cells: Sequence[Compared]) -> tuple[int, int]:
+    pairs = [(claimed, found) for claimed, found in _pairs(cells) if claimed]
+    return sum(claimed == found for claimed, found in pairs), len(pairs)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A row of the table: of how many cases `share` at least must hold."""
+
+    text: str
+    share: float
+    count: Callable[[Sequence[Compared]], tuple[int, int]]
+
+
+def _of(group: str, schemes: Sequence[str]) -> Callable[[Sequence[Compared]], list[Compared]]:
+    return lambda cells: [cell for cell in cells if cell.group == group and cell.scheme in schemes]
+
+
+_GRID, _DRAWN = _of("grid", TURNS), _of("drawn", TURNS)
+_PRIORITY = _of("priority", PRIORITY)
+
+
+def _timers(cells: Sequence[Compared]) -> list[Compared]:
+    return [cell for cell in cells if cell.scheme in TIMERS]
+
+
+GOALS = (
+    Goal("24 cells: mean of short flows within 10%", 22 / 24, lambda c: _within(_GRID(c), "short_mean_s", 0.10)),
+    Goal("24 cells: mean of short flows within 15%", 1.0, lambda c: _within(_GRID(c), "short_mean_s", 0.15)),
+    Goal("24 cells: 99th percentile within 25%", 1.0, lambda c: _within(_GRID(c), "short_p99_s", 0.25)),
+    Goal("24 cells: mean slowdown within 10%", 1.0, lambda c: _within(_GRID(c), "long_mean_slowdown", 0.10)),
+    Goal("held out: mean of short flows within 15%", 0.9, lambda c: _within(_DRAWN(c), "short_mean_s", 0.15)),
+    Goal("held out: 99th percentile within 30%", 0.9, lambda c: _within(_DRAWN(c), "short_p99_s", 0.30)),
+    Goal("held out: mean slowdown within 15%", 0.9, lambda c: _within(_DRAWN(c), "long_mean_slowdown", 0.15)),
+    Goal(
+        "priority, pFabric: mean of short flows within 10%", 1.0, lambda c: _within(_PRIORITY(c), "short_mean_s", 0.1)
+    ),
+    Goal("priority, pFabric: 99th percentile within 20%", 1.0, lambda c: _within(_PRIORITY(c), "short_p99_s", 0.2)),
+    Goal("Reno over ports that drop: bound below packets", 0.98, lambda c: _bounds(_timers(c))),
+    Goal("pairs of schemes in the right order", 0.97, _in_order),
+)
+
+
+def table() -> list[str]:
+    """Return the lines of the table of goals."""
+    cells = all_compared()
+    lines = ["| number | reached | goal | |", "|---|---|---|---|"]
+    for goal in GOALS:
+        good, count = goal.count(cells)
+        word = "yes" if good >= goal.share * count - 1e-9 else "**no**"
+        lines.append(f"| {goal.text} | {good} of {count} | {goal.share:.0%} | {word} |")
+    return lines
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))

@@ -1,0 +1,270 @@
+"""Identity and property: completion times without packets, where they are known exactly."""
+
+import numpy as np
+import pytest
+from scipy import integrate, special
+
+import capsmodel as cm
+from capsmodel import FabricModel, FlowSizes, LinkLayer, ParameterError, SchemeModel, load_workload, predict_fct
+from capsmodel.metrics import ideal_fct_s
+from capsmodel.prediction.sharing import erlang_c, fair_share_slowdown, inner_link
+from capsmodel.prediction.start import climb_packets, window_idle_s
+from capsmodel.prediction.states import States, exponential, geometric, uniform
+from capsmodel.prediction.waits import MARKED_USE
+from capsmodel.queueing.settling import mean_slowdown
+
+SMALL = {"leaves": 4, "hosts_per_leaf": 4, "spines": 4, "rate_bps": 100e9, "delay_s": 1e-6}
+FABRIC = FabricModel.leaf_spine(**SMALL)
+ONE_LEAF = FabricModel.leaf_spine(**SMALL | {"leaves": 1})
+WEB = load_workload("websearch")
+PLAIN = {"payload_bytes": 1460, "header_bytes": 40, "ack_bytes": 0}
+UET = SchemeModel(path="sprayed", control="delays", first_window_packets=43, standing_packets=29, payload_bytes=4110)
+DCTCP = SchemeModel(control="marks", first_window_packets=10, standing_packets=15, payload_bytes=4110)
+PFABRIC = SchemeModel(path="sprayed", order="remaining", control="none", first_window_packets=29, payload_bytes=4110)
+FIRST = SchemeModel(order="priority", control="losses", payload_bytes=4110)
+RENO = SchemeModel(control="losses", payload_bytes=4110)
+ALL = {"uet": UET, "dctcp": DCTCP, "pfabric": PFABRIC, "priority": FIRST, "reno": RENO}
+
+
+def predicted(load=0.4, *, fabric=FABRIC, sizes=WEB, scheme=UET, **thresholds):
+    return predict_fct(load, fabric=fabric, sizes=sizes, scheme=scheme, **thresholds)
+
+
+@pytest.mark.parametrize("flow_bytes", [1, 1460, 1461, 50_000])
+def test_at_load_0_with_a_window_that_is_never_full_a_flow_takes_its_ideal_time(flow_bytes):
+    scheme = SchemeModel(path="sprayed", control="delays", first_window_packets=100, **PLAIN)
+    found = predicted(0.0, fabric=ONE_LEAF, sizes=FlowSizes.fixed(flow_bytes), scheme=scheme)
+    ideal_s = ideal_fct_s(flow_bytes, rate_bps=100e9, n_hops=2, propagation_s=2e-6, mss_bytes=1460, header_bytes=40)
+    assert found.short.mean_s == pytest.approx(ideal_s, rel=1e-12)
+    assert found.short.quantile_s(0.99) == pytest.approx(ideal_s, rel=1e-12)
+
+
+def test_at_load_0_a_leaf_spine_mixes_two_and_four_hops_by_the_share_of_pairs():
+    found = predicted(0.0, sizes=FlowSizes.fixed(1000), scheme=SchemeModel(control="delays", **PLAIN))
+    kinds = {"rate_bps": 100e9, "mss_bytes": 1460, "header_bytes": 40}
+    near, far = (ideal_fct_s(1000, n_hops=hops, propagation_s=hops * 1e-6, **kinds) for hops in (2, 4))
+    assert found.short.mean_s == pytest.approx(3 / 15 * near + 12 / 15 * far, rel=1e-12)
+
+
+def test_at_load_0_slow_start_waits_a_round_trip_less_the_window_between_windows():
+    scheme = SchemeModel(control="losses", first_window_packets=10, **PLAIN)
+    found = predicted(0.0, fabric=ONE_LEAF, sizes=FlowSizes.fixed(40 * 1460), scheme=scheme)
+    packet_s = 12_000 / 100e9
+    rtt_s = 4e-6 + 2 * packet_s
+    assert found.short.terms["slow start"] == pytest.approx((rtt_s - 10 * packet_s) + (rtt_s - 20 * packet_s), rel=1e-9)
+
+
+@pytest.mark.parametrize("load", [0.1, 0.5, 0.8])
+def test_mean_slowdown_of_long_flows_under_one_leaf_is_that_of_two_shared_links(load):
+    scheme = SchemeModel(control="delays", first_window_packets=1000, payload_bytes=1460, header_bytes=0, ack_bytes=0)
+    found = predicted(load, fabric=ONE_LEAF, scheme=scheme)
+    assert found.long.mean_slowdown == pytest.approx(mean_slowdown(load), rel=1e-12)
+
+
+def test_mean_slowdown_of_long_flows_does_not_depend_on_sizes_but_for_the_start():
+    scheme = SchemeModel(control="delays", first_window_packets=1000, **PLAIN)
+    names = ["websearch", "fb_hadoop_homa", "datamining_vl2"]
+    found = [predicted(0.5, sizes=load_workload(name), scheme=scheme).long.mean_slowdown for name in names]
+    assert np.ptp(found) < 1e-9
+
+
+@pytest.mark.parametrize(("servers", "load"), [(1, 0.3), (2, 0.5), (7, 0.9), (40, 0.95)])
+def test_erlang_c_of_whole_numbers_is_the_textbook_sum(servers, load):
+    offered = servers * load
+    last = offered**servers / special.factorial(servers) / (1 - load)
+    rest = sum(offered**n / special.factorial(n) for n in range(servers))
+    assert erlang_c(servers, load=load) == pytest.approx(last / (rest + last), rel=1e-12)
+
+
+@pytest.mark.parametrize("servers", [0.4, 1.5, 6.3])
+def test_erlang_c_of_real_numbers_is_jagermans_integral(servers):
+    offered = 0.7 * servers
+    inverse = offered * integrate.quad(lambda t: np.exp(-offered * t) * (1 + t) ** servers, 0, np.inf)[0]
+    loss = 1 / inverse
+    assert erlang_c(servers, load=0.7) == pytest.approx(loss / (1 - 0.7 * (1 - loss)), rel=1e-7)
+
+
+def test_an_inner_link_as_slow_as_a_host_whose_flows_are_never_slowed_elsewhere_is_one_more_shared_link():
+    layer = LinkLayer(name="x", rate_bps=1e9, delay_s=0, hosts=1000, links=1, share=1.0)
+    fabric = FabricModel(rate_bps=1e9, delay_s=0, layers=(layer,))
+    tiny = 1e-7  # of the host links; 1e-4 of the inner one
+    added, _ = inner_link(fabric, layer, load=tiny, path="one")
+    assert added == pytest.approx(1e-4 / (1 - 1e-4), rel=1e-3)
+
+
+def test_spraying_takes_inner_links_away_where_many_hosts_share_many():
+    wide = FabricModel.leaf_spine(**SMALL | {"hosts_per_leaf": 64, "spines": 64})
+    one, sprayed = (fair_share_slowdown(wide, load=0.5, path=path) for path in ("one", "sprayed"))
+    assert one > sprayed
+    assert sprayed == pytest.approx(mean_slowdown(0.5), rel=1e-3)
+
+
+def test_load_ratio_and_kinds_of_a_fat_tree_add_up():
+    fabric = FabricModel.fat_tree(pods=4, hosts_per_edge=4, rate_bps=10e9, delay_s=1e-6)
+    edge, core = fabric.layers
+    assert [fabric.load_ratio(layer) for layer in (edge, core)] == pytest.approx([28 / 31 * 4 / 2, 24 / 31 * 8 / 4])
+    assert [share for share, _ in fabric.kinds()] == pytest.approx([3 / 31, 4 / 31, 24 / 31])
+    assert fabric.base_rtt_s(1500, 64) == pytest.approx(12e-6 + 6 * 8 * 1564 / 10e9)
+
+
+@pytest.mark.parametrize("load", [0.0, 0.2, 0.7, 0.95])
+def test_groups_of_a_geometric_number_keep_its_mean_and_tail(load):
+    numbers, probs = geometric(load)
+    assert probs.sum() == pytest.approx(1, abs=1e-12)
+    assert numbers @ probs == pytest.approx(load / (1 - load), rel=1e-9)
+    assert np.all(np.diff(numbers) > 0)
+    for k in range(5):
+        assert probs[numbers > k + 0.5].sum() == pytest.approx(load ** (k + 1), abs=1e-12)
+
+
+@pytest.mark.parametrize("law", [exponential, uniform])
+def test_groups_of_a_law_of_mean_1(law):
+    values, probs = law()
+    assert probs.sum() == pytest.approx(1)
+    assert values @ probs == pytest.approx(1)
+    assert np.all(np.diff(values) > 0)
+
+
+def test_quantile_of_states_is_the_least_value_that_enough_do_not_exceed():
+    states = States(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3]))
+    assert [states.quantile(q) for q in (0.0, 0.5, 0.51, 0.8, 0.81, 0.99)] == [1, 1, 2, 2, 3, 3]
+
+
+def test_window_idle_of_marked_windows_is_longer_than_of_doubled_ones():
+    packets, rtt_s, pace_s = np.array([30.0]), np.array(100.0), np.array(1.0)
+    idle_s = {
+        growth: float(window_idle_s(packets, rtt_s, pace_s, first=10, growth=growth, mark_above=15)[0])
+        for growth in ("doubled", "marked_at", "marked_always")
+    }
+    # 10, 20; 10, 20: 30 packets need two windows. Marked always: 10, 5, 4, 4, 4, and 3 more.
+    assert idle_s == {"doubled": 90.0, "marked_at": 90.0, "marked_always": 90.0 + 95 + 3 * 96}
+
+
+def test_window_idle_of_marked_at_climbs_from_half_the_window_that_was_marked():
+    packets, rtt_s, pace_s = np.array([52.0]), np.array(100.0), np.array(1.0)
+    idle_s = window_idle_s(packets, rtt_s, pace_s, first=10, growth="marked_at", mark_above=15)
+    assert float(idle_s[0]) == 90 + 80 + 90 + 89  # 10, 20, 10, 11, and 1 more
+
+
+def test_climb_of_a_small_flow_ends_with_it():
+    assert climb_packets(np.array([0.0, 5.0]), first=10, pipe=20)[0] == 0
+    small, large = climb_packets(np.array([15.0, 1e9]), first=10, pipe=20)
+    assert 0 < small < large == 50
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_predictions_grow_with_the_load_and_terms_add_up(name):
+    found = predicted(np.linspace(0, 0.7, 8), scheme=ALL[name])
+    for flows in (found.short, found.long):
+        assert np.all(np.diff(flows.mean) > 0)
+        assert sum(flows.terms.values()) == pytest.approx(flows.mean, rel=1e-12)
+    assert np.all(found.short.quantile_s(0.5) <= found.short.quantile_s(0.99))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_mean_of_short_flows_is_that_of_the_distribution_whose_quantiles_are_given(name):
+    found = predicted(0.4, scheme=ALL[name]).short
+    q = (np.arange(500) + 0.5) / 500
+    assert np.mean([found.quantile(one) for one in q]) == pytest.approx(found.mean, rel=1e-2)
+
+
+def test_several_loads_are_those_of_one_each():
+    many = predicted([0.2, 0.6], scheme=DCTCP)
+    for position, load in enumerate((0.2, 0.6)):
+        one = predicted(load, scheme=DCTCP)
+        assert one.short.mean_s == many.short.mean_s[position]
+        assert one.long.quantile_slowdown(0.99) == many.long.quantile_slowdown(0.99)[position]
+        assert {name: term[position] for name, term in many.long.terms.items()} == one.long.terms
+
+
+def test_what_a_prediction_rests_on():
+    bases = {name: tuple(predicted(scheme=scheme).rests_on.values()) for name, scheme in ALL.items()}
+    assert bases == {
+        "uet": ("derived", "derived"),
+        "dctcp": ("fitted", "fitted"),
+        "pfabric": ("derived", "bound"),
+        "priority": ("derived", "bound"),
+        "reno": ("bound", "bound"),
+    }
+
+
+def test_a_bound_leaves_out_what_losses_cost():
+    reno, dctcp = predicted(scheme=RENO), predicted(scheme=DCTCP)
+    assert reno.short.mean_s < dctcp.short.mean_s
+    assert reno.long.mean_slowdown == pytest.approx(fair_share_slowdown(FABRIC, load=0.4 * RENO.wire_ratio, path="one"))
+    assert np.isnan(reno.long.quantile_slowdown(0.99))
+
+
+def test_srpt_of_one_size_is_a_queue_in_order_of_arrival_at_both_links():
+    scheme = SchemeModel(
+        order="remaining", control="none", first_window_packets=9999, payload_bytes=10**6, header_bytes=0
+    )
+    sizes = FlowSizes.fixed(2_000_000)
+    found = predicted(0.5, fabric=ONE_LEAF, sizes=sizes, scheme=scheme, long_bytes=1e6)
+    alone_s = ideal_fct_s(2_000_000, rate_bps=100e9, n_hops=2, propagation_s=2e-6, mss_bytes=10**6)
+    rho = 0.5 * scheme.wire_ratio
+    wait_s = 2 * rho / (2 * (1 - rho)) * 16e6 / 100e9  # M/D/1, twice
+    assert found.long.mean_slowdown == pytest.approx(1 + wait_s / alone_s, rel=1e-9)
+
+
+def test_a_nic_that_sends_as_it_came_makes_short_flows_wait_for_windows_of_others():
+    in_order = SchemeModel(
+        control="marks", nic="arrival", standing_packets=15, most_window_packets=300, payload_bytes=4110
+    )
+    in_turns = SchemeModel(control="marks", standing_packets=15, most_window_packets=300, payload_bytes=4110)
+    assert predicted(0.2, scheme=in_order).short.mean_s > 1.5 * predicted(0.2, scheme=in_turns).short.mean_s
+
+
+def test_no_flow_of_a_class_is_nan():
+    short = predicted(sizes=FlowSizes.fixed(1000))
+    assert np.isnan(short.long.mean_slowdown)
+    assert np.isnan(short.long.quantile_slowdown(0.5))
+    assert np.isnan(predicted(sizes=FlowSizes.fixed(5e6)).short.mean_s)
+
+
+BAD = {
+    "load": ({"load": -0.1}, "load = -0.1"),
+    "nan": ({"load": float("nan")}, "load = nan"),
+    "full": ({"load": 0.98}, "load = 0.98: links of hosts are asked for 1.0"),
+    "shape": ({"load": np.full((2, 2), 0.1)}, "load has 2 dimensions"),
+    "text": ({"load": "much"}, "load = 'much'"),
+    "fabric": ({"fabric": "leaf-spine"}, "fabric is str, but it must be a FabricModel"),
+    "scheme": ({"scheme": "uet"}, "scheme is str, but it must be a SchemeModel"),
+    "sizes": ({"sizes": 1e6}, "sizes is float, but it must be a SizeDistribution"),
+    "short": ({"short_bytes": 0}, "short_bytes = 0"),
+    "inner": (
+        {"load": 0.5, "fabric": FabricModel.leaf_spine(**SMALL | {"spines": 1})},
+        "leaf uplinks are asked for 1.6",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_of_predict_fct_is_one_line(name):
+    arguments, text = BAD[name]
+    with pytest.raises(ParameterError) as found:
+        predicted(**arguments)
+    assert str(found.value).startswith(text)
+    assert "\n" not in str(found.value)
+
+
+def test_bad_fabrics_and_schemes_are_one_line():
+    with pytest.raises(ParameterError, match="pods = 3, but a k-ary fat-tree needs an even number"):
+        FabricModel.fat_tree(pods=3, rate_bps=1e9, delay_s=0)
+    with pytest.raises(ParameterError, match="flows need two hosts"):
+        FabricModel.leaf_spine(leaves=1, hosts_per_leaf=1, spines=1, rate_bps=1e9, delay_s=0)
+    with pytest.raises(ParameterError, match=r"share = 1\.5, but it must be in"):
+        LinkLayer(name="x", rate_bps=1e9, delay_s=0, hosts=1, links=1, share=1.5)
+    with pytest.raises(ParameterError, match="control = 'cubic', but it must be one of"):
+        SchemeModel(control="cubic")
+    with pytest.raises(ParameterError, match="most_window_packets = 5, below first_window_packets = 10"):
+        SchemeModel(most_window_packets=5)
+
+
+def test_dctcp_uses_a_share_of_a_link():
+    carried = 0.4 * DCTCP.wire_ratio / MARKED_USE
+    assert predicted(scheme=DCTCP).long.terms["host links"] == pytest.approx(mean_slowdown(carried) - 1)
+
+
+def test_the_front_door_has_it():
+    assert cm.predict_fct is predict_fct
