@@ -233,7 +233,7 @@ COMMANDS = (
             "predict websearch-load-60 --schemes ecmp,dctcp --explain",
             "predict --schemes dctcp --loads .3 --check .3 --flows 99",
         ),
-        "A number behind > is a bound: flows take longer. derived: nothing in it was fitted\nto packets; fitted: "
+        "A number behind > is a bound: flows take longer. derived: nothing in it was\nfitted to packets; fitted: "
         "some constants were.\n\n",
     ),
     CODEC,
