@@ -9,17 +9,17 @@ runs measured the same, and whether the run that is made again is the run that w
 import hashlib
 import json
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import count, takewhile
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pandas import DataFrame, concat, read_parquet
+from pandas import DataFrame
 
 from capsmodel.checks import require
 from capsmodel.experiments.results import TASK_COLUMN, columns_by_task, keep_rows
 
-__all__ = ["DIGEST", "check_columns", "free_file", "keep", "newest_rows", "with_digests"]
+__all__ = ["DIGEST", "check_columns", "free_file", "keep", "with_digests"]
 
 DIGEST = "measured_sha256"
 """Column of the digest: the first 16 hexadecimal digits of a SHA-256."""
@@ -92,32 +92,6 @@ def keep(
 def free_file(folder: Path, name: str) -> Path:
     """Return the first of ``NAME.parquet``, ``NAME.2.parquet``, ... that is not there."""
     return next(file for file in _files(folder, name) if not file.exists())
-
-
-def newest_rows(folder: Path, name: str, point: Sequence[str]) -> DataFrame:
-    """Return the rows of ``NAME.parquet``, ``NAME.2.parquet``, ...: of a point all rows of the last file that has it.
-
-    So a point that is run again after a correction is read as it was run last, and no file is ever changed.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Where the files are.
-    name : str
-        Of the study.
-    point : sequence of str
-        Columns that say which point a row is of, such as ``("case", "scheme")``.
-
-    Returns
-    -------
-    DataFrame
-        Points in the order of their first rows, with the columns that all files have.
-    """
-    files = [read_parquet(file) for file in takewhile(Path.exists, _files(folder, name))]
-    rows = concat([rows.assign(file=number) for number, rows in enumerate(files)], join="inner", ignore_index=True)
-    of_point = rows.groupby(list(point), sort=False)["file"]
-    rows = rows.assign(order=of_point.ngroup())[rows["file"] == of_point.transform("max")]
-    return rows.sort_values("order", kind="stable").drop(columns=["file", "order"]).reset_index(drop=True)
 
 
 def _files(folder: Path, name: str) -> Iterator[Path]:

@@ -5,8 +5,8 @@
 # by trimmed packets (a full port cuts a packet down to its header), prevented by marks (ECN, explicit congestion
 # notification), or repaired by a code. Here fifteen combinations get the same flows at 100 Gbit/s: a fat-tree of 128
 # hosts, and the same with long links between the pods and the core, as between two sites. The study is
-# `data/studies/beyond.toml`, its rows are in `data/results/beyond.parquet`, and `capsmodel study
-# data/studies/beyond.toml` makes the first four of each case again, in some 15 minutes of processor time.
+# `data/studies/beyond.toml`, its rows are in `data/results/beyond.3.parquet`, and `capsmodel study beyond` makes them
+# again, in an hour of processor time.
 #
 # The scheme that all are compared with, *mark: spray*, sends packets over all paths, has DCTCP's windows and finds
 # losses by time (RACK, RFC 8985). *Trim* has the same sender without marks; *receivers pull* is NDP (2017), and
@@ -33,7 +33,7 @@ from capsim.study.points import point_name
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.intervals import paired_ratio
 
-runs = pd.read_parquet(data_path("results/beyond.parquet"))
+runs = pd.read_parquet(data_path("results/beyond.3.parquet"))
 REFERENCE = "mark: spray"
 SCHEMES = list(dict.fromkeys(runs["scheme"]))
 # Of collectives the time of the whole operation, of all others the mean completion time over that of a flow alone.
@@ -47,11 +47,6 @@ def over_reference(case, scheme):
     return paired_ratio(found[scheme], found[REFERENCE])
 
 
-def is_shown(case, scheme):
-    """Return whether a scheme is made for a case."""
-    return not (case.startswith("two sites") and scheme.startswith("priority"))
-
-
 ratio = {(case, scheme): over_reference(case, scheme) for case in runs["case"].unique() for scheme in SCHEMES}
 table = pd.Series({key: found.value for key, found in ratio.items()}).unstack().reindex(columns=SCHEMES)
 
@@ -59,10 +54,8 @@ table = pd.Series({key: found.value for key, found in ratio.items()}).unstack().
 # ## 1. Fifteen answers
 #
 # A mark is the time over that of *mark: spray* on the same flows; its line is the 95% interval over the seeds of the
-# case. Left of the grey line is faster. pFabric's timers are too short for links between sites, and it is left out
-# there. Runs of web search begin with an empty fabric and do not fill it: a flow finds on average 70, 23 and 6% of the
-# flows that are in progress in a settled fabric at loads 0.3, 0.6 and 0.8, and 37% at 0.5 with incasts beside it. All
-# that is said of web search below is of such starts.
+# case. Left of the grey line is faster. Runs of web search begin in the steady state of their load, with the flows that
+# are in progress then, which are not counted.
 
 # %% mystnb={"image": {"alt": "ratios by scheme in six panels; trim, mark, learn paths is ahead in most"}}
 PANELS = {
@@ -73,7 +66,7 @@ PANELS = {
         *("ring all-reduce", "ring all-reduce, three times", "all-to-all"),
     ],
     "web search": [
-        *("web search, load 0.3", "web search, load 0.6", "web search, load 0.8", "incasts beside web search"),
+        *("web search, load 0.3", "web search, load 0.6", "incasts beside web search"),
     ],
     "links that lose packets": ["loss 1e-5", "loss 1e-4", "loss 1e-3", "loss 1e-2", "loss 1e-3 in bursts of 8"],
     "two sites": [
@@ -84,9 +77,8 @@ MARKS = "osD^vP"
 figure, axes = plt.subplots(1, 6, figsize=(15, 7.4), layout="constrained", sharey=True)
 for panel, (title, cases) in zip(axes, PANELS.items(), strict=True):
     for number, case in enumerate(cases):
-        shown = [name for name in SCHEMES if is_shown(case, name)]
-        places = [-SCHEMES.index(name) + 0.12 * ((len(cases) - 1) / 2 - number) for name in shown]
-        values = [ratio[case, name] for name in shown]
+        places = [-place + 0.12 * ((len(cases) - 1) / 2 - number) for place in range(len(SCHEMES))]
+        values = [ratio[case, name] for name in SCHEMES]
         ends = [[one.value - one.low for one in values], [one.high - one.value for one in values]]
         middle = [one.value for one in values]
         style = {"fmt": MARKS[number], "color": f"C{number}", "markersize": 4, "linewidth": 0.8}
@@ -106,18 +98,17 @@ plt.show()
 table.round(2).T
 
 # %% [markdown]
-# How well these ratios are known: a scheme gets 4, 8, 16, 32, 64, 96, 128, 192, ... seeds of a case until its ratio is
-# known within 3%; the width is half of the interval, of the scheme that is known worst and of the one in the middle.
+# How well these ratios are known: each case has four seeds, load 0.6 and incasts beside web search three. The width is
+# half of the interval, of the scheme that is known worst and of the one in the middle.
 
 # %%
-half = pd.Series({key: np.sqrt(found.high / found.low) - 1 for key, found in ratio.items() if is_shown(*key)})
+half = pd.Series({key: np.sqrt(found.high / found.low) - 1 for key, found in ratio.items()})
 half = half.drop(REFERENCE, level=1)
 by_case = half.groupby(level=0, sort=False)
 pairs = runs[runs["scheme"] != REFERENCE].groupby(["case", "scheme"]).size().groupby(level=0)
 known = pd.DataFrame(
     {
-        "fewest pairs": pairs.min(),
-        "most": pairs.max(),
+        "pairs": pairs.min(),
         "widest, %": 100 * by_case.max(),
         "of": by_case.idxmax().str[1],
         "middle, %": 100 * by_case.median(),
@@ -131,27 +122,34 @@ known.round(1)
 #   and *mark: spray* itself with that window. Of three rings in turn, in which hosts get out of step, it takes 0.4.
 #   Between sites, where it is the whole flow, it takes a tenth of the time or less. In permutations, whose flows are
 #   longer, that window is worth 4% at most, and where 127 hosts send to one it costs half as much again.
-# * **Trimming alone is worth 2 to 15%** where links lose nothing, but for a few long flows to one receiver. In
-#   permutations it is worth 11 to 37% with pulls, and 25 to 44% with marks and learned paths. With ports of only 8
-#   packets both take at most 3% longer than with those of the profile, the reference 12%: trimming saves buffers.
+# * **Trimming alone is worth 3 to 16%** where links lose nothing, but for few long flows to one receiver and for rings
+#   in turn. In permutations it is worth 11 to 37% with pulls, and 25 to 44% with marks and learned paths. With ports of
+#   only 8 packets both take at most 3% longer than with those of the profile, the reference 10%: trimming saves
+#   buffers.
 # * **Deep buffers do as well as trimming, but for the timer.** Over ports that drop and hold five round trips, the
 #   Ultra-Ethernet-like scheme takes the same time within 1% in permutations and rings, and no longer in all-to-all.
 #   With ports of 8 packets it takes three times as long, and with 127 senders to one a third longer. Where links lose
 #   one packet in a thousand it takes more than twice as long: the timer that finds these losses is that of deeper
 #   ports.
-# * **Delays add little to marks.** With windows by marks alone that scheme takes 0.94 to 1.04 times as long, but for a
+# * **Delays add little to marks.** With windows by marks alone that scheme takes 0.9 to 1.05 times as long, but for a
 #   loss of 1e-2, where it takes 1.1 times as long.
 # * **Where a link is slow or fails**, the Ultra-Ethernet-like scheme takes a third to four tenths of the time, with
-#   eight slow links a sixth, and DCTCP with REPS 0.6 to 0.7: both learn. NDP, which does not, takes 0.44 beside one
-#   slow link and 0.27 beside eight, since its receivers pull what was trimmed there, and 0.87 where a link fails.
-#   Spraying alone is behind one path for each flow, which takes half of its time where eight links are slow.
-# * **Marks on one path and copies take 1.04 to 1.8 times as long** where links are equal, flowlets that move up to 2.2
-#   times; in three rings in turn they take as long. Only in an incast is one of them ahead, by 9% at most. In web
-#   search spraying needs marks: without them it takes 1.3 to 1.4 times as long.
-# * **Do not code against congestion, with one exception.** In web search blocks of 32 take 1.3 to 1.5 times as long,
-#   and CDCPS, which does not slow down, three times. In permutations, where the fabric has room for all repair
+#   eight slow links a sixth, and DCTCP with REPS 0.6 to 0.7: both learn. NDP, which does not, takes 0.43 beside one
+#   slow link and 0.27 beside eight, since its receivers pull what was trimmed there, and 0.88 where a link fails.
+#   Spraying alone is behind one path for each flow, which takes less than half of its time where eight links are slow.
+# * **Shortest flow first** (pFabric) takes 0.6 to 0.86 of the time in permutations and beside slow links, with a first
+#   window of a round trip as NDP has, and 0.6 where 127 hosts send to one. No receiver paces it, so that between sites
+#   its losses wait for timers.
+# * **Marks on one path and copies take 1.04 to 1.8 times as long** where links are equal, flowlets that move up to 2.3
+#   times; in three rings in turn no difference is seen. Only in an incast is one of them ahead, by 9% at most. In web
+#   search spraying needs marks: without them it takes 1.1 to 1.4 times as long.
+# * **In web search short flows gain nothing by trimming.** All flows of the Ultra-Ethernet-like scheme take 0.75 to 0.9
+#   of the time, since the largest begin with more packets; its short flows at load 0.6 have a mean slowdown of 2.07,
+#   those of the reference 1.95.
+# * **Do not code against congestion, with one exception.** In web search blocks of 32 take 1.4 to 1.8 times as long,
+#   and CDCPS, which does not slow down, four to five times. In permutations, where the fabric has room for all repair
 #   packets, blocks take 0.8 of the time: what comes late is decoded from the rest, and no sender takes it for lost.
-# * **Code where links lose packets.** At a loss of 1e-3 blocks take 0.7 of the time. NDP takes 2.7 times as long: a
+# * **Code where links lose packets.** At a loss of 1e-3 blocks take 0.7 of the time. NDP takes 2.6 times as long: a
 #   packet that is lost whole leaves no header, so that its sender waits for a timer of 1 ms. The Ultra-Ethernet-like
 #   scheme has a timer of 0.1 ms and does not slow down for losses: it is ahead of all codes within a data centre. At
 #   1e-2 eight repair packets for 32 save next to nothing: each loss that is left still halves a window. Losses that
@@ -160,7 +158,7 @@ known.round(1)
 #   worth more than any code: with one of a round trip the reference itself takes 0.06, and pulls, which begin with one,
 #   0.1. That is how long links have to be used, and it takes an empty network. The Ultra-Ethernet-like scheme begins
 #   with such a window too, but its timer is that of six full queues, which hold a round trip each: 0.12 s where sites
-#   are 10 ms apart. All flows have that timer, those within a pod too, and it takes 1.6 times as long as the reference.
+#   are 10 ms apart. All flows have that timer, those within a pod too, and what it gains by the window it loses again.
 
 # %% [markdown]
 # ## 2. From which loss on a code is faster
@@ -199,7 +197,7 @@ plt.show()
 # scheme gains more at 400 Gbit/s than at 100.
 
 # %% mystnb={"image": {"alt": "ratios at 400 over ratios at 100 Gbit/s; most of those below 1 are below the diagonal"}}
-fast = pd.read_parquet(data_path("results/beyond_400g.parquet"))
+fast = pd.read_parquet(data_path("results/beyond_400g.3.parquet"))
 fast["time"] = fast["mean_collective_s"].fillna(fast["mean_slowdown"])
 times = fast.pivot(index="case", columns="scheme", values="time")
 at_400 = times.div(times[REFERENCE], axis=0)
@@ -236,11 +234,10 @@ pd.concat({"100": table, "400": at_400.reindex(table.index)}, axis=1)[
 
 # %% [markdown]
 # **The faster the links, the more the first round trip decides.** With a first window of one round trip the reference
-# takes 0.6 of its time in the permutation of 2 MB and in web search, where it takes 0.8 to 1.0 at 100 Gbit/s. What
-# begins with such a window gains as much: the Ultra-Ethernet-like scheme takes 0.4 of the time in that permutation in
-# place of 0.6. Trimming alone gains less, 2% in place of 11%, and blocks of 32 are behind in web search here too, by 16
-# and 19%. One run each says nothing of differences of a few per cent, and web search fills the fabric as little as in
-# section 1.
+# takes 0.6 of its time in the permutation of 2 MB and 0.6 to 0.7 in web search, where it takes 0.8 to 1.0 at 100
+# Gbit/s. What begins with such a window gains as much: the Ultra-Ethernet-like scheme takes 0.4 of the time in that
+# permutation in place of 0.6. Trimming alone gains less, 2% in place of 12%, and blocks of 32 are behind in web search
+# here too, by 39 and 72%. One run each says nothing of differences of a few per cent.
 
 # %% [markdown]
 # ## 4. One of these runs again
@@ -261,8 +258,8 @@ print(point_name(point), "- the same id:", again.manifest["id"] == least["id"])
 # Nothing about flow control of links (PFC), about schemes that need counters of switches (HPCC), or about more than
 # one job at a time. The Ultra-Ethernet-like scheme has no credits of receivers and no probes, and acknowledges each
 # packet. Flows are drawn at random as often as the table of section 1 says, and the intervals say how much that
-# matters; web search has 1000 flows. That the simulator agrees with the public htsim on such flows, within 2%, is shown
-# in the documentation, *capsim against htsim*.
+# matters; of web search 3000 flows are counted. That the simulator agrees with the public htsim on such flows, within
+# 2%, is shown in the documentation, *capsim against htsim*.
 #
 # ## Exercises
 #
@@ -273,8 +270,8 @@ print(point_name(point), "- the same id:", again.manifest["id"] == least["id"])
 # The next cell, which is folded, has solutions.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
-# 1. Over all cases but those that pFabric's timers are not made for.
-spread = (table.max() / table.min()).drop("priority: pFabric")
+# 1. Over all cases.
+spread = table.max() / table.min()
 print(f"1. {spread.idxmax()}, {spread.max():.0f} times")
 
 # 2. Means over the seeds.
@@ -305,36 +302,39 @@ assert 2.8 < over_trim["permutation, 8-packet ports"] < 3.2
 assert 1.28 < over_trim["incast, 127 x 64 KB"] < 1.38
 assert 2.2 < over_trim["loss 1e-3"] < 2.6
 by_marks = table[MARKS_ALONE] / table[UET]
-assert by_marks.drop("loss 1e-2").between(0.94, 1.04).all()
+assert by_marks.drop("loss 1e-2").between(0.9, 1.05).all()
 assert 1.05 < by_marks["loss 1e-2"] < 1.15
-alone = table.loc[[*LOSSLESS, *MIXED], "trim"].drop("incast, 15 x 2 MB")
-assert alone.between(0.85, 0.99).all()
+rings = "ring all-reduce, three times"
+alone = table.loc[[*LOSSLESS, *MIXED], "trim"].drop(["incast, 15 x 2 MB", rings])
+assert alone.between(0.84, 0.98).all()
 assert table.loc[LOSSLESS, UET].between(0.55, 0.76).all()
 assert table.loc[LOSSLESS, NDP].between(0.63, 0.89).all()
 slowdown = runs.groupby(["case", "scheme"])["time"].mean().unstack()
 longer = slowdown.loc["permutation, 8-packet ports"] / slowdown.loc["permutation, 2 MB"]
 assert longer[[UET, NDP]].between(1, 1.035).all()
-assert 1.11 < longer[REFERENCE] < 1.125
+assert 1.09 < longer[REFERENCE] < 1.12
 assert (table.loc["permutation, 8-packet ports", [UET, NDP]] < table.loc["permutation, 2 MB", [UET, NDP]]).all()
 learned = table.loc[PANELS["a link slow or down"]]
 assert learned[UET].drop("eight slow links").between(0.33, 0.42).all()
 assert 0.155 < learned.loc["eight slow links", UET] < 0.175
-assert np.allclose(learned[NDP], [0.44, 0.27, 0.87], atol=0.005)
-assert 0.45 < learned.loc["eight slow links", "mark: one path"] < 0.5
+assert np.allclose(learned[NDP], [0.43, 0.27, 0.88], atol=0.01)
+assert 0.4 < learned.loc["eight slow links", "mark: one path"] < 0.5
 assert learned["mark: learn paths"].between(0.6, 0.75).all()
 assert (learned["mark: one path"] < learned[["spray", REFERENCE]].min(axis=1)).all()
 behind = table.loc[[*LOSSLESS, *MIXED], ["mark: one path", "replicate"]]
-incasts, rings = ["incast, 127 x 64 KB", "incast, 15 x 2 MB"], "ring all-reduce, three times"
+incasts = ["incast, 127 x 64 KB", "incast, 15 x 2 MB"]
+PFABRIC = "priority: pFabric"
+assert table.loc[[*LOSSLESS, *PANELS["a link slow or down"]], PFABRIC].between(0.57, 0.88).all()
+assert 0.55 < table.loc["incast, 127 x 64 KB", PFABRIC] < 0.6
 assert behind.drop([*incasts, rings]).stack().between(1.04, 1.8).all()
 flowlets = table.loc[[*LOSSLESS, *MIXED], "mark: flowlets move"]
 assert flowlets.drop([*incasts, rings]).between(1.04, 2.25).all()
-assert np.allclose([*behind.loc[rings], flowlets[rings]], 1, atol=0.03)
-assert half.max() <= 0.03
+assert all(ratio[rings, name].low < 1 < ratio[rings, name].high for name in [*behind, "mark: flowlets move"])
 assert table.loc[incasts, ["mark: one path", "mark: flowlets move", "replicate"]].min(axis=None) > 0.91
 web = table.loc[WEB]
-assert web[BLOCKS].between(1.3, 1.5).all()
-assert web["code: all flows"].between(2.9, 3.2).all()
-assert table.loc[WEB, "spray"].between(1.25, 1.4).all()
+assert web[BLOCKS].between(1.4, 1.8).all()
+assert web["code: all flows"].between(3.8, 5.2).all()
+assert table.loc[WEB, "spray"].between(1.1, 1.4).all()
 assert table.loc[["permutation, 2 MB", "permutation, 8-packet ports"], BLOCKS].between(0.78, 0.82).all()
 assert 0.7 < table.loc["loss 1e-3", BLOCKS] < 0.75
 assert 2.5 < table.loc["loss 1e-3", NDP] < 2.8
@@ -346,7 +346,7 @@ assert in_bursts.between(0.85, 1.12).all()
 assert table.loc["loss 1e-3 in bursts of 8", "code: all flows"] > 1.3
 far_apart = "two sites 10 ms apart, loss 1e-3"
 assert table.loc[["two sites, loss 1e-3", far_apart], [BLOCKS, "code: all flows"]].stack().between(0.2, 0.45).all()
-assert 1.5 < table.loc[far_apart, UET] < 1.7
+assert ratio[far_apart, UET].low < 1 < ratio[far_apart, UET].high
 of_far = design.described(next(p for p in design.points() if dict(p) == {"case": far_apart, "scheme": UET})).scenario
 assert round(of_far.params["transport"]["min_rto_s"], 2) == 0.12
 assert table.loc["two sites, loss 1e-3", FIRST] < 0.07
@@ -357,13 +357,16 @@ assert 5e-5 < in_rack[1] < 2e-4
 assert 5e-6 < in_rack[2] < 2e-5
 assert again.manifest["id"] == least["id"]
 FEW = ["permutation, 2 MB", "web search, load 0.3", "web search, load 0.6"]
-assert at_400.loc[FEW, FIRST].between(0.58, 0.62).all()
+assert at_400.loc[FEW, FIRST].between(0.58, 0.72).all()
 assert table.loc[FEW, FIRST].between(0.8, 1).all()
 assert 0.39 < at_400.loc["permutation, 2 MB", UET] < 0.41
 assert 0.6 < table.loc["permutation, 2 MB", UET] < 0.62
-assert np.allclose([one.loc["permutation, 2 MB", "trim"] for one in (at_400, table)], [0.98, 0.89], atol=0.005)
-assert at_400.loc[FEW[1:], BLOCKS].between(1.15, 1.2).all()
-README = " ".join(Path("../README.md").read_text(encoding="utf-8").split())
+assert np.allclose([one.loc["permutation, 2 MB", "trim"] for one in (at_400, table)], [0.98, 0.88], atol=0.005)
+assert np.allclose(at_400.loc[FEW[1:], BLOCKS], [1.39, 1.72], atol=0.005)
+short = runs[runs["case"] == "web search, load 0.6"].groupby("scheme")["mean_slowdown_short"].mean()
+assert np.allclose(short[[UET, REFERENCE]], [2.07, 1.95], atol=0.005)
+assert table.loc[WEB, UET].between(0.75, 0.9).all()
+FINDINGS = " ".join(Path("../docs/findings.md").read_text(encoding="utf-8").split())
 for case, scheme in (
     *(("permutation, 2 MB", name) for name in (UET, NDP, "trim", BLOCKS)),
     *((case, BLOCKS) for case in ("web search, load 0.6", "loss 1e-3")),
@@ -371,4 +374,4 @@ for case, scheme in (
     *((case, NDP) for case in ("one slow link", "loss 1e-3")),
 ):
     found = ratio[case, scheme]
-    assert f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]" in README, (case, scheme)
+    assert f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]" in FINDINGS, (case, scheme)

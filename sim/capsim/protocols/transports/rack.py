@@ -14,6 +14,7 @@ no acknowledgement, 2 SRTT     a probe: a new segment, or the highest sent; no o
 it has repaired a loss         the window is reduced                                                7.4.2
 timeout                        the first segment, and all that time makes lost, are lost            6.3
 a retransmission is lost       the window is reduced once more                                      9.3
+all sent again came twice      with ``undo``: the window is what it was before the reduction        RFC 3708
 only a header has come         its segment is lost, if it was not sent again meanwhile              -
 ============================== ==================================================================== =============
 
@@ -33,8 +34,13 @@ segment sent more than once Segment.           RESENT in the ring               
 There are no time stamps: of a retransmission whose round trip is shorter than the shortest one, the original was
 delivered. A segment counts as sent when it is handed to the NIC (RFC 8985, 5.1: when it was transmitted, for which
 Linux takes the time at which TCP passes it on). Without a round trip since the last probe no probe is sent, so none is
-planned either. Nothing is undone after a retransmission that was in vain (RFC 4015, RFC 5682). A reduced window holds
-at once (no RFC 6937).
+planned either. A reduced window holds at once (no RFC 6937).
+
+Packets that overtake each other by more than the reordering window are taken for lost. What was sent again then comes
+twice, which the receiver reports (D-SACK). With ``undo`` the window and ssthresh are as before, once all segments that
+were sent again since the reduction have been reported, as in Linux (``tcp_try_undo_dsack``; RFC 3708 finds, RFC 4015
+would grow more slowly). A timeout, a header that was trimmed, a retransmission that was lost and a loss that a probe
+repaired are no guesses by time: what they reduce is not undone. RFC 8985 asks for none of it, so it is an option.
 """
 
 from dataclasses import dataclass
@@ -76,9 +82,12 @@ class RackParams(LateAckParams):
         SACKed segments from which on there is no reordering window while no reordering was seen (RFC 8985, 6.2).
     tlp : bool
         Whether probes are sent (RFC 8985, section 7).
+    undo : bool
+        Whether a reduced window is restored when all that was sent again is reported as a duplicate (RFC 3708; Linux).
     """
 
     tlp: bool = True
+    undo: bool = False
 
 
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
@@ -99,6 +108,8 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
         sub.dup_acks_received += fresh > 0
     signals |= _end_probe(params, own, sub, packet, before, now_ps)
     adapt_window(memory, sub, own.packet.duplicate, recovering and sub.una > sub.recover)
+    if params.undo:
+        _undo(memory, sub, own.packet.duplicate - 1)
     told = only_header(own, sub, ring, packet)
     lost = 0
     if sub.una < sub.next_segment:
@@ -243,6 +254,8 @@ def _find_lost(params: Any, own: Any, sub: Any, ring: Any, told: int, now_ps: in
     memory.look_at_ps = look_ps
     if again or ((guessed or told != NONE) and sub.una > sub.recover):
         _enter_recovery(params, memory, sub, now_ps)
+        if params.undo and not again and told == NONE:
+            _keep_window(memory, sub)
         return LOST if guessed else LOST | CERTAIN
     return 0
 
@@ -264,6 +277,7 @@ def _note_loss(params: Any, memory: Any, sub: Any, now_ps: int) -> None:
     sub.lost_flight_bytes = min(sub.lost_flight_bytes, sub.cwnd_bytes)
     memory.reduced_ps = now_ps
     memory.probe_end = NONE
+    memory.undo_packets = NONE
 
 
 @inlined
@@ -274,6 +288,30 @@ def _enter_recovery(params: Any, memory: Any, sub: Any, now_ps: int) -> None:
     sub.recover = sub.high - 1
     sub.in_recovery = 1
     sub.resend = 1
+
+
+@inlined
+def _keep_window(memory: Any, sub: Any) -> None:
+    """Keep what a loss is about to reduce, and count from here on what is sent again."""
+    memory.undo_packets = 0
+    memory.undo_from = sub.una
+    memory.undo_cwnd_bytes = sub.cwnd_bytes
+    memory.undo_ssthresh_bytes = sub.ssthresh_bytes
+
+
+@inlined
+def _undo(memory: Any, sub: Any, segment: int) -> None:
+    """Count a segment that came twice, if any; after the last one sent again restore the window."""
+    if memory.undo_packets <= 0 or segment < memory.undo_from:
+        return
+    memory.undo_packets -= 1
+    if memory.undo_packets > 0:
+        return
+    memory.undo_packets = NONE
+    sub.cwnd_bytes = max(sub.cwnd_bytes, memory.undo_cwnd_bytes)
+    sub.ssthresh_bytes = max(sub.ssthresh_bytes, memory.undo_ssthresh_bytes)
+    sub.recover = min(sub.recover, sub.una - 1)
+    sub.in_recovery = 0
 
 
 @inlined
@@ -376,6 +414,7 @@ def _send_again(params: Any, own: Any, sub: Any, ring: Any, packet: Any, segment
     """Send a segment once more; `checked` stays above all that were."""
     ring[segment & sub.ring_mask] = (ring[segment & sub.ring_mask] | RESENT) & ~MISSING
     own.subflow.checked = max(own.subflow.checked, segment + 1)
+    own.subflow.undo_packets += own.subflow.undo_packets != NONE
     return _send(params, own, sub, packet, segment, now_ps)
 
 
@@ -476,6 +515,10 @@ RACK = Transport(
             ("probe_end", "i4", -1),  # TLP.end_seq, or NONE
             ("probe_again", "i4"),  # TLP.is_retrans
             ("probed", "i4"),  # no round trip was measured since the last probe
+            ("undo_packets", "i4", -1),  # sent again since the reduction, not reported twice; NONE: nothing to undo
+            ("undo_from", "i4"),  # the first segment of which that counts
+            ("undo_cwnd_bytes", "i8"),  # before the reduction
+            ("undo_ssthresh_bytes", "i8"),
             *BLOCK_MEMORY,
             ("unacked", "i4"),  # at the receiver: packets whose acknowledgement is put off
             ("mark", "i4"),  # of these

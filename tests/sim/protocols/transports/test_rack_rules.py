@@ -131,6 +131,58 @@ def test_a_retransmission_that_is_lost_goes_again_after_a_round_trip():
     assert sender.own("transport").missing_packets == 1  # 9
 
 
+def in_vain(*, undo=True):
+    """Return a sender that sends 0 again at 110 us, in a window of five, before the first copy of 0 has come."""
+    sender = Sender("rack", undo=undo)
+    sender.ack(0, at_us=110, rtt_us=110, blocks=[(1, 4)])
+    assert (sender.cwnd, sender.ssthresh) == (5, 5)
+    return sender
+
+
+@pytest.mark.parametrize("undo", [True, False])
+def test_a_window_reduced_in_vain_is_restored_when_the_duplicate_is_reported(undo):
+    """RFC 3708: both copies of 0 have come, so it was late, not lost; before the report nothing says so."""
+    sender = in_vain(undo=undo)
+    sender.ack(4, at_us=120, rtt_us=120)
+    assert (sender.cwnd, sender.sub.in_recovery) == (5, 1)
+    sender.ack(4, at_us=210, flags=RETRANSMITTED, twice=0)
+    assert (sender.cwnd, sender.ssthresh) == ((10, 2**40 / MSS) if undo else (5, 5))
+    assert sender.sub.in_recovery == (0 if undo else 1)
+
+
+def test_it_is_restored_after_the_recovery_too_and_once():
+    sender = in_vain()
+    sender.ack(sender.sub.high, at_us=120, rtt_us=120)
+    assert (sender.cwnd, sender.sub.in_recovery) == (5, 0)
+    high, flags = sender.sub.high, RETRANSMITTED
+    before = high - sender.sub.una
+    sender.ack(high - before, at_us=210, flags=flags, twice=0)
+    assert sender.cwnd == 10
+    sender.sub.cwnd_bytes = 3 * MSS
+    sender.ack(high - before, at_us=220, flags=flags, twice=0)
+    assert sender.cwnd == 3
+
+
+@pytest.mark.parametrize("case", ["one of two", "an older segment", "a header", "a timeout", "lost again"])
+def test_it_stays_reduced_where_something_else_than_a_guess_has_reduced_it(case):
+    """Two were sent again and one came twice; the report is of a segment from before; or no guess by time was made."""
+    sender = acked(5, undo=True)
+    if case == "a header":
+        sender.ack(5, at_us=110, rtt_us=110, trimmed=5)
+    elif case == "a timeout":
+        sender.expire()  # the probe
+        sender.expire()
+    else:
+        sender.ack(5, at_us=210, rtt_us=110, blocks=[(7, 20) if case == "one of two" else (6, 13)])
+    if case == "lost again":
+        sender.ack(5, at_us=320, rtt_us=110, blocks=[(sender.sub.high - 1, sender.sub.high), (6, 13)])
+    reduced = sender.cwnd
+    assert reduced < 10
+    assert 5 in resent(sender)
+    sender.ack(5, at_us=330, flags=RETRANSMITTED, twice=4 if case == "an older segment" else 5)
+    assert sender.cwnd == reduced
+
+
 def test_duplicates_widen_the_window_once_a_round_up_to_the_round_trip():
     """6.2, step 4: a quarter more in each round that reports one, narrow again after 16 recoveries without."""
     sender = acked(5)

@@ -29,9 +29,9 @@ class Segment:
 
 
 class Rfc8985:
-    """Sections 6 and 7 in whole segments; RFC 5681 windows, RFC 6298 timeouts, RFC 6675's pipe."""
+    """Sections 6 and 7 in whole segments; RFC 5681 windows, RFC 6298 timeouts, RFC 6675's pipe, Linux's undo."""
 
-    def __init__(self, *, window, receive_window, n_segments, tlp):
+    def __init__(self, *, window, receive_window, n_segments, tlp, undo):
         self.segments: dict[int, Segment] = {}
         self.una = self.next = 0
         self.n_segments, self.receive_window, self.tlp = n_segments, receive_window, tlp
@@ -45,6 +45,8 @@ class Rfc8985:
         self.rto_at = self.reo_at = self.pto_at = None
         self.tlp_end, self.tlp_is_retrans, self.measured = None, False, False
         self.cut_at, self.must_send, self.must_probe = 0, False, False
+        self.undo, self.in_vain, self.before = undo, None, None  # not reported twice yet; una, window, ssthresh
+        self.undone = 0
         self.found = []  # (now, sent, RACK.rtt) of what time has made lost
 
     # -- what is in flight
@@ -88,6 +90,8 @@ class Rfc8985:
     def _retransmit(self, number, now):
         segment = self.segments[number]
         segment.xmit_ts, segment.retransmitted, segment.lost = now, True, False
+        if self.in_vain is not None:
+            self.in_vain += 1
         return number
 
     # -- section 7
@@ -179,13 +183,26 @@ class Rfc8985:
                 timeout = max(timeout, remaining)
         self.reo_at = now + timeout if timeout else None
         if marked and (again or not self.in_recovery):
+            before = self.una, self.ungrown, self.ssthresh
             self._halve(now)
+            if self.undo and not again:
+                self.in_vain, self.before = 0, before
             self.cwnd = self.ssthresh
             self.recover, self.fast, self.must_send = self.next - 1, True, True
 
     def _halve(self, now):
         self.ssthresh = max(min((self.next - self.una) * MSS, self.cwnd) // 2, 2 * MSS)
-        self.cut_at, self.tlp_end = now, None
+        self.cut_at, self.tlp_end, self.in_vain = now, None, None
+
+    def _undo(self, dsack):
+        """Restore all once as many segments came twice as were sent again (Linux: undo_retrans is 0)."""
+        if not self.in_vain or dsack is None or dsack < self.before[0]:
+            return
+        self.in_vain -= 1
+        if self.in_vain == 0:
+            self.in_vain, self.undone = None, self.undone + 1
+            self.cwnd, self.ssthresh = max(self.cwnd, self.before[1]), max(self.ssthresh, self.before[2])
+            self.recover, self.fast = min(self.recover, self.una - 1), False
 
     # -- events
     def ack(self, now, ack, blocks, dsack, echo, retransmitted):
@@ -203,6 +220,8 @@ class Rfc8985:
         grows = ack > before and self._advance(now, ack, echo, retransmitted)
         repaired = self._process_tlp_ack(ack, before, blocks, dsack)
         self._update_reo_wnd(dsack, recovering and not self.in_recovery)
+        self._undo(dsack)
+        self.ungrown = self.cwnd
         if grows:
             self.cwnd += MSS if self.cwnd < self.ssthresh else max(1, MSS * MSS // self.cwnd)
             self.cwnd = min(self.cwnd, self.receive_window * MSS)
@@ -238,6 +257,7 @@ class Rfc8985:
         return self.rto_at if self.pto_at is None else self.pto_at
 
     def expire(self, now):
+        self.ungrown = self.cwnd
         if self.reo_at is not None and self.reo_at <= now:
             self._detect_loss(now)
             if self.reo_at is not None or self.in_recovery:
@@ -252,7 +272,7 @@ class Rfc8985:
         """6.3; RFC 5681, section 3.1."""
         if self.timed_out != self.una:
             self._halve(now)
-        self.cut_at, self.tlp_end, self.timed_out = now, None, self.una
+        self.cut_at, self.tlp_end, self.timed_out, self.in_vain = now, None, self.una, None
         self.cwnd, self.recover, self.fast, self.must_send = MSS, self.next - 1, False, True
         for number, each in self.segments.items():
             overdue = each.xmit_ts + self.rack_rtt + self.reo_wnd <= now
@@ -291,11 +311,11 @@ class Path:
         return at + BACK, None if self.acks in self.unheard else (ack, blocks, twice, sent, again)
 
 
-def play(*, window, receive_window, n_segments, tlp, times, unheard):
+def play(*, window, receive_window, n_segments, tlp, undo, times, unheard):
     """Let both send a flow over a path; return the twin and how often its timer fired."""
-    options = {"initial_window_packets": window, "tlp": tlp, "max_window_bytes": receive_window * MSS}
+    options = {"initial_window_packets": window, "tlp": tlp, "undo": undo, "max_window_bytes": receive_window * MSS}
     sender = Sender("rack", n_segments=n_segments, **options)
-    twin = Rfc8985(window=window, receive_window=receive_window, n_segments=n_segments, tlp=tlp)
+    twin = Rfc8985(window=window, receive_window=receive_window, n_segments=n_segments, tlp=tlp, undo=undo)
     path, fired = Path(times, unheard), 0
     sent = twin.send(0)
     assert [packet.segment for packet in sender.packets] == sent
@@ -335,16 +355,25 @@ FATES = st.lists(TIMES, min_size=5, max_size=40)
     receive_window=st.integers(2, 40),
     n_segments=st.integers(1, 80),
     tlp=st.booleans(),
+    undo=st.booleans(),
     times=FATES.filter(lambda fates: sum(fate is not None for fate in fates) > len(fates) // 2),
     unheard=st.sets(st.integers(1, 80), max_size=10),
 )
-@example(300, 400, 900, True, [50, 50, None, 50, 380, 50, 45, 50, 50, 120, 50], {40, 41, 300})
-@example(10, 40, 40, True, [*[2500] * 5, 2100, *[2600] * 4, *[50] * 9], set())
-@example(10, 64, 60, False, [*[1880] * 10, *[None] * 5, *[2250] * 15, None, *[50] * 9], set())
-@example(200, 256, 700, True, [*[50] * 70, None, *[90, 50] * 30, None, None], set())
-def test_the_twin_decides_the_same(window, receive_window, n_segments, tlp, times, unheard):
+@example(300, 400, 900, True, False, [50, 50, None, 50, 380, 50, 45, 50, 50, 120, 50], {40, 41, 300})
+@example(10, 40, 40, True, False, [*[2500] * 5, 2100, *[2600] * 4, *[50] * 9], set())
+@example(10, 64, 60, False, True, [*[1880] * 10, *[None] * 5, *[2250] * 15, None, *[50] * 9], set())
+@example(200, 256, 700, True, True, [*[50] * 70, None, *[90, 50] * 30, None, None], set())
+def test_the_twin_decides_the_same(window, receive_window, n_segments, tlp, undo, times, unheard):
     """And nothing counts as lost by time before the round trip of the newest delivered has passed since it was sent."""
-    twin, _ = play(
-        window=window, receive_window=receive_window, n_segments=n_segments, tlp=tlp, times=times, unheard=unheard
-    )
+    options = {"window": window, "receive_window": receive_window, "n_segments": n_segments, "tlp": tlp, "undo": undo}
+    twin, _ = play(**options, times=times, unheard=unheard)
     assert all(now - sent >= rtt for now, sent, rtt in twin.found)
+
+
+def test_the_twin_meets_windows_that_are_restored():
+    """Packets overtake each other by far and none is lost, so all reductions are in vain."""
+    times = [50, 50, 50, 50, 50, 50, 50, 50, 50, 150, 50, 90]
+    options = {"window": 20, "receive_window": 64, "n_segments": 400, "tlp": True, "times": times, "unheard": set()}
+    restored, reduced = (play(**options, undo=undo)[0] for undo in (True, False))
+    assert (restored.undone > 1, reduced.undone) == (True, 0)
+    assert restored.ssthresh > reduced.ssthresh
