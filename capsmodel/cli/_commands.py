@@ -112,8 +112,8 @@ COMMANDS = (
         "estimate:estimate",
         "Completion times of a large fabric from a few of its leaves or pods.",
         (
-            "estimate --fabric leaf-spine:64x4x4 --flows 1600 --schemes ecmp,rps --seeds 2",
-            "estimate --fabric fat-tree:16 --profile 100g --schemes uet --pods 4 --costs",
+            "estimate --fabric leaf-spine:16x4x4 --flows 800 --schemes ecmp,rps",
+            "estimate --fabric fat-tree:16 --profile 100g --schemes uet --costs",
         ),
     ),
     Command(

@@ -33,10 +33,10 @@ from capsmodel.cli.shared.run_output import (
 )
 from capsmodel.cli.shared.scenario import profile_lines
 from capsmodel.cli.shared.table import Column
-from capsmodel.papers.claim_list import read_claims, title_and_notes
+from capsmodel.papers.claim_list import read_claims, studies, title_and_notes
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import read_ledger
-from capsmodel.papers.studies import simulated_studies, study_file
+from capsmodel.papers.studies import own_studies, simulated_studies, study_file
 from capsmodel.plotting import can_draw, check_figure_path, save_figure
 
 _METRICS = "mean_fct_short_s,p99_fct_short_s,timeout_ratio_short,mean_fct_short_without_timeouts_s"
@@ -77,7 +77,7 @@ def study(
     Parameters
     ----------
     study
-        The TOML file; or of the papers the name of a study, or of a figure, a table or a claim that it decides.
+        The TOML file; or the name of a study that comes with the package, or of a figure, table or claim of a paper.
     set_
         A name or setting in place of that of the file, as in --set transport.min_rto_s=1s; several times. The word on
         each claim is printed beside that of the file as it is, if that was run into DIR or the folder of its name.
@@ -98,7 +98,7 @@ def study(
     check
         Check that the rows in DIR are of this study; likewise.
     known
-        List the studies of the papers with the claims that each decides, and run nothing.
+        List the studies that come with the package, and those of the papers with the claims that each decides.
     budget
         Begin no further run after this time.
     shard
@@ -123,7 +123,7 @@ def study(
         require(is_alone, "--list shows all names: give it alone, or with --json or --csv")
         _print_list(output)
         return
-    require(bool(study), "name a file, a study, a figure or a claim, as in caps-fig17; --list shows their names")
+    require(bool(study), "name a file, a study, a figure or a claim, as in spray or caps-fig17; --list shows them")
     ways = {"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}
     way = _way(ways, limits, on_machines=machines.given)
     changed, share, wanted = dict(settings_of(set_)), parse_shard(shard or "1/1"), _wanted(metrics)
@@ -203,6 +203,8 @@ def _file_and_claim(name: str) -> tuple[Path, str | None]:
     path, is_claim = Path(name), name in read_claims()
     if path.is_file() or len(path.parts) > 1 or (path.suffix and not is_claim):
         return path, None
+    if name in own_studies():
+        return own_studies()[name], None
     return study_file(name), name if is_claim else None
 
 
@@ -212,11 +214,16 @@ def _print_list(output: Output) -> None:
     for claim in read_claims().values():
         if claim.study in claims:
             claims[claim.study].append(claim.id)
+    own = {name: read_study(file).file for name, file in own_studies().items()}
     rows = [
+        {"name": name, "title": one.title.rstrip("."), "claims": ", ".join(claim.id for claim in one.claim)}
+        for name, one in own.items()
+    ]
+    rows += [
         {"name": name, "title": title_and_notes(name)[0].rstrip("."), "claims": ", ".join(ids)}
         for name, ids in claims.items()
     ]
-    print_table(rows, columns=_LIST, title="Studies of the papers", output=output)
+    print_table(rows, columns=_LIST, title="Studies that come with the package, and those of the papers", output=output)
 
 
 def _words_as_filed(name: str, studied: Studied, folder: Path) -> dict[str, str]:
@@ -226,9 +233,10 @@ def _words_as_filed(name: str, studied: Studied, folder: Path) -> dict[str, str]
     to, or in that of the study's name, once there are the seeds of a first look.
     """
     claims = [claim for claim, one in studied.study.claims.items() if one.is_simulated]
-    if not Path(name).is_file():
+    file = _file_and_claim(name)[0]
+    if file in studies().values():
         return {claim: read_ledger()[claim].verdict for claim in claims}
-    filed = Design(read_study(Path(name)))
+    filed = Design(read_study(file))
     there = [Campaign(filed, place / ROWS) for place in (folder, Path(filed.name))]
     last = {claim: max((one.verdict(claim) for one in there), key=lambda one: one.seeds) for claim in claims}
     return {claim: verdict.word for claim, verdict in last.items() if verdict.seeds}

@@ -6,9 +6,6 @@
 
 import csv
 import io
-import os
-import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,9 +24,8 @@ from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry, waiting
 from capsmodel.papers.studies import is_testbed, published_studies
 
-__all__ = ["CLOSED_FORM_TEST", "decided", "decided_by_runs", "update", "verdicts_csv", "with_totals"]
+__all__ = ["CLOSED_FORM_TEST", "decided", "decided_by_runs", "update", "verdicts_csv"]
 
-README_COLUMNS = 80
 SECONDS_PER_HOUR = 3600
 CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"
 
@@ -150,30 +146,5 @@ def update(data: Path, results: Path) -> None:
         file.write(verdicts_csv(decided() | decided_by_runs(campaigns)).encode())
 
 
-def with_totals(readme: str, printed: str) -> str:
-    r"""Return the text of a README whose block of ``capsmodel claims --totals`` shows what the command printed.
-
-    Examples
-    --------
-    >>> print(with_totals("```\n$ capsmodel claims --totals\nold\n```", "Title\ncaps 3\n"))
-    ```
-    $ capsmodel claims --totals
-    caps 3
-    ```
-    """
-    table = printed.partition("\n")[2]  # without the title
-    return re.sub(r"(?ms)(^\$ capsmodel claims --totals\n).*?(?=^```)", lambda match: match[1] + table, readme)
-
-
-def update_readme(readme: Path) -> None:
-    """Write the totals of the ledger into the README, as a new process prints them from the files just written."""
-    command = [sys.executable, "-m", "capsmodel", "claims", "--totals"]
-    environment = os.environ | {"COLUMNS": str(README_COLUMNS)}
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-    with atomic_writer(readme) as file:
-        file.write(with_totals(readme.read_text(encoding="utf-8"), printed).encode())
-
-
 if __name__ == "__main__":
     update(Path(sys.argv[1]), Path(sys.argv[2]))
-    update_readme(Path(sys.argv[1]).parent / "README.md")

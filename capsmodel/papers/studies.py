@@ -25,7 +25,15 @@ from capsmodel.papers.measurements.unit_sweeps import decoded_share, fastest_uni
 if TYPE_CHECKING:
     from capsim.study.claims import Design
 
-__all__ = ["experiment_name", "is_testbed", "published_studies", "simulated_studies", "study_file", "study_named"]
+__all__ = [
+    "experiment_name",
+    "is_testbed",
+    "own_studies",
+    "published_studies",
+    "simulated_studies",
+    "study_file",
+    "study_named",
+]
 
 # The measurements of single mechanisms that studies name in their table [measure].
 register(behind_long_flow, burst_distances, decoded_share, fastest_unit, packets_that_survive)
@@ -117,9 +125,22 @@ def _not_run(name: str) -> str:
     if name in {*_experiments(), *map(experiment_name, _experiments())}:
         where = f"capsmodel claims --paper {name.partition('-')[0]} says what decides its claims"
         return f"{name} is not simulated: {where}"
-    near = get_close_matches(name, (*simulated_studies(), *_by_figure(), *read_claims(), *figure_names()), n=3)
+    names = (*simulated_studies(), *own_studies(), *_by_figure(), *read_claims(), *figure_names())
+    near = get_close_matches(name, names, n=3)
     remedy = f"did you mean {', '.join(near)}?" if near else "capsmodel study --list shows all"
-    return f"no study, figure or claim {name!r} of the papers is simulated: {remedy}"
+    return f"no study, figure or claim {name!r} is simulated: {remedy}"
+
+
+@cache
+def own_studies() -> Mapping[str, Path]:
+    """Return the file of each study that comes with the package and is of no paper, by its name.
+
+    Examples
+    --------
+    >>> {"spray", "entropies"} <= {*own_studies()}
+    True
+    """
+    return MappingProxyType({file.stem: file for file in sorted(data_path("studies").glob("*.toml"))})
 
 
 def study_file(name: str) -> Path:

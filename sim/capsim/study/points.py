@@ -261,9 +261,9 @@ class Runs:
 
     def _described_at(self, known: "_Known") -> Described:
         try:
-            built = self._built(known)
+            built, inherited = self._built(known)
             scheme = known.scheme or built.scenario.scheme
-            first = {**self._params(known), **known.settings}
+            first = {**inherited, **self._params(known), **known.settings}
             names = {name: one for name, one in first.items() if name not in known.last} | known.last
             fits_all = self._is_unloaded(scheme)
             known_to_it = frozenset() if fits_all else self._parameters_of(scheme)
@@ -403,18 +403,21 @@ class Runs:
     def _params(self, known: "_Known") -> dict[str, Any]:
         return flat(filled(self._template.get("params", {}), known, where=self._at("scenario.params")))
 
-    def _built(self, known: "_Known") -> Described:
-        """Return what is simulated before scheme, parameters and settings; points with equal names share it."""
+    def _built(self, known: "_Known") -> tuple[Described, dict[str, Any]]:
+        """Return what is simulated before scheme, parameters and settings, and the parameters of its base.
+
+        Points with equal names share it. Parameters of the base are for those schemes that have them, as all others.
+        """
         try:
             key = canonical_json({name: known(name) for name in self._names_of_tables if known.has(name)})
         except ParameterError:  # a name without a value here, which stands in an entry that is left out here
-            return Described.of(self._read(known))
+            return _parted(self._read(known))
         if key not in self._made:
-            self._made[key] = Described.of(self._read(known))
+            self._made[key] = _parted(self._read(known))
         return self._made[key]
 
     @cached_property
-    def _made(self) -> dict[str, Described]:
+    def _made(self) -> dict[str, tuple[Described, dict[str, Any]]]:
         return {}
 
     @cached_property
@@ -549,6 +552,10 @@ def beside(name: str, folder: Path) -> str:
 @cache
 def _study(path: Path) -> Runs:
     return Runs(read_study(path))
+
+
+def _parted(scenario: Scenario) -> tuple[Described, dict[str, Any]]:
+    return Described.of(scenario.replace(params={})), flat(scenario.params)
 
 
 class _Known:

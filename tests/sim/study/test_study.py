@@ -246,3 +246,12 @@ def test_a_bad_setting_of_a_study_is_told_before_any_run(tmp_path):
     with pytest.raises(ParameterError, match="shard 3/2"):
         study({"scheme": ["ecmp"]}).run(tmp_path, shard=(3, 2))
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_a_parameter_of_the_base_is_for_schemes_that_have_it(tmp_path):
+    """The preset asks for a handshake, which NDP has none of: its runs are those without, the other's with."""
+    file = tmp_path / "study.toml"
+    file.write_text('seeds = 1\n[axes]\nscheme = ["ecmp", "ndp"]\n[scenario]\nbase = "all-leaf-spine-websearch"\n')
+    design = load_study(file).design
+    params = {dict(point)["scheme"]: design.described(point).scenario.params for point in design.points()}
+    assert params == {"ecmp": {"transport": {"handshake": True}}, "ndp": {}}
