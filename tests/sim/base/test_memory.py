@@ -115,7 +115,8 @@ FABRICS: list[tuple[AnyFabric, str]] = [
     ),
     (LeafSpine(leaves=4096, hosts_per_leaf=4096, spines=1), "fabric: ports = 33562624"),
     (FatTree(pods=54, hosts_per_edge=4096), "fabric: ports = "),
-    (FatTree(pods=64), r"pods: Expected `int` <= 54, but it is 64"),
+    (FatTree(pods=64), "fabric: ports = 393216, but it must be from 1 to 26"),
+    (FatTree(pods=130), r"pods: Expected `int` <= 128, but it is 130"),
     (ParallelPaths(paths=4096, hosts_per_side=4096, links=1000 * (CHANGE,)), "1000 entries, but 406 are the most"),
     (LeafSpine(leaves=2, hosts_per_leaf=1, spines=1, oversubscription=1e-3, host_rate_bps=1e12), "oversubscription"),
 ]
