@@ -72,7 +72,7 @@ $(DOCS_STAMP): $(INSTALLED) | $(VENV)
 
 # The site: out/site/index.html. A warning, such as a link to nothing or a command that fails, is an error. Sphinx reads
 # pages on all cores, so that sweeps in them start no processes; it names each page, but not in a log of CI.
-docs: $(DOCS_STAMP) ## the documentation, out/site/index.html; README says how long it takes
+docs: $(DOCS_STAMP) ## the documentation, out/site/index.html, in five minutes, a second time in one
 	$(BIN)/python -m pytest -q -p no:cacheprovider -o pythonpath=docs/_ext docs/_ext
 	LOKY_MAX_CPU_COUNT=1 $(BIN)/python -m sphinx $(if $(CI),--quiet) --jobs auto --fail-on-warning -b html -d out/doctrees -c docs . out/site
 	@echo "wrote out/site/index.html"
