@@ -138,8 +138,8 @@ known.round(1)
 #   slow link and 0.27 beside eight, since its receivers pull what was trimmed there, and 0.88 where a link fails.
 #   Spraying alone is behind one path for each flow, which takes less than half of its time where eight links are slow.
 # * **Shortest flow first** (pFabric), with a first window of a round trip as NDP has, takes 0.6 to 0.9 of the time in
-#   permutations and beside slow links, 0.6 where 127 hosts send to one, and 0.5 to 0.6 in web search. It has to know how
-#   much is left of a flow, which none of the others asks.
+#   permutations and beside slow links, 0.6 where 127 hosts send to one, and 0.5 to 0.6 in web search. It has to know
+#   how much is left of a flow, which none of the others asks.
 # * **Marks on one path and copies take 1.04 to 1.8 times as long** where links are equal, flowlets that move up to 2.3
 #   times; in three rings in turn no difference is seen. Only in an incast is one of them ahead, by 9% at most. In web
 #   search spraying needs marks: without them it takes 1.1 to 1.4 times as long.
