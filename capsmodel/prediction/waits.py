@@ -51,7 +51,7 @@ MARKED_USE = 0.97
 INNER_SHARE = 0.4
 """Queue of an inner link that marks and is full, over that of a shared port; set by hand."""
 IN_ORDER_SHARE = 0.25
-"""What a flow has in a NIC that sends as it came, after its slow start, over the bandwidth-delay product; set by hand."""
+"""What a flow has in a NIC in order of arrival, after its slow start, over the bandwidth-delay product; set by hand."""
 
 _TAIL = 1 - 10.0 ** (-6 * (np.arange(240) + 0.5) / 240)
 _TAIL_PROBS = -np.diff(10.0 ** (-6 * np.arange(241) / 240)) / (1 - 1e-6)

@@ -1,12 +1,13 @@
 """Agreement: completion times in closed form, of flows that share max-min fair, and of packets: three rungs.
 
 Packets are kept runs from the steady state (``data/results/prediction.csv``), which `predicted_cells` makes. Cells of
-the group ``drawn`` were drawn by a seed, after the constants of the formulas had been set. These come from web search at
-100 Gbps on four leaves of four hosts, so that the grid's cells of web search are not independent of them.
+the group ``drawn`` were drawn by a seed, after the constants of the formulas had been set. These come from web search
+at 100 Gbps on four leaves of four hosts, so that the grid's cells of web search are not independent of them.
 
-Declared biases and detectable errors were set with the cells of the grid in sight, one seed each. Means of short flows 15%: what a flow meets is one of a few
-cases. Mean slowdowns 12%; up to 25% more than predicted where the load is 0.6 and more, since congestion control leaves
-capacity unused where nothing is spare. Formula beside max-min: 4% on leaves with four hosts.
+Declared biases and detectable errors were set with the cells of the grid in sight, one seed each. Means of short flows
+15%: what a flow meets is one of a few cases. Mean slowdowns 12%; up to 25% more than predicted where the load is 0.6
+and more, since congestion control leaves capacity unused where nothing is spare. Formula beside max-min: 4% on leaves
+with four hosts.
 """
 
 from pathlib import Path

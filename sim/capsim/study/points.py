@@ -411,9 +411,10 @@ class Runs:
         try:
             key = canonical_json({name: known(name) for name in self._names_of_tables if known.has(name)})
         except ParameterError:  # a name without a value here, which stands in an entry that is left out here
-            return _parted(self._read(known))
-        if key not in self._made:
-            self._made[key] = _parted(self._read(known))
+            key = ""
+        if not key or key not in self._made:
+            scenario = self._read(known)
+            self._made[key] = Described.of(scenario.replace(params={})), flat(scenario.params)
         return self._made[key]
 
     @cached_property
@@ -552,10 +553,6 @@ def beside(name: str, folder: Path) -> str:
 @cache
 def _study(path: Path) -> Runs:
     return Runs(read_study(path))
-
-
-def _parted(scenario: Scenario) -> tuple[Described, dict[str, Any]]:
-    return Described.of(scenario.replace(params={})), flat(scenario.params)
 
 
 class _Known:
