@@ -267,12 +267,9 @@ class Runs:
             names = {name: one for name, one in first.items() if name not in known.last} | known.last
             fits_all = self._is_unloaded(scheme)
             known_to_it = frozenset() if fits_all else self._parameters_of(scheme)
-            fitting = {
-                name: one
-                for name, one in names.items()
-                if one is not None and (fits_all or name in known_to_it or not is_parameter(name))
-            }
-            return built.changed({"scheme": scheme, "compare": None, **fitting})
+            fitting = [name for name in names if fits_all or name in known_to_it or not is_parameter(name)]
+            settings = {name: names[name] for name in fitting if names[name] is not None}
+            return built.changed({"scheme": scheme, "compare": None, **settings})
         except ParameterError as error:
             raise ParameterError(f"{self._at('scenario')}: {str(error).removeprefix('scenario: ')}") from None
 
