@@ -16,7 +16,7 @@ from capsim.scenario.profile import filled
 from capsim.scenario.scenario import Comparison
 from capsim.study.comparison import comparison
 from capsim.study.study import Studied
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 from capsmodel.cli.compare import schemes_and_seeds
 from capsmodel.cli.shared.machines import ALL_CORES, Machines
 from capsmodel.cli.shared.options import MaybeCount
@@ -84,6 +84,8 @@ def estimate(
     write
         Write the excerpt as a scenario to FILE, for capsmodel compare or a study, and run nothing.
     """
+    require(write is None or not (costs or out), "--write runs nothing: leave out --costs and --out")
+    require(output.is_text or not costs, "--costs prints text: leave out --json and --csv")
     small, of = _excerpt(scenario_from(scenario, options or ScenarioOptions()), leaves, pods, blocks)
     if write is not None:
         write_whole(write, small.to_toml())

@@ -11,9 +11,10 @@ from cyclopts import Parameter
 from capsim import Scenario, simulate, with_settings
 from capsim import scheme as find
 from capsim.protocols.registry import named_schemes
-from capsim.results.prediction import LONG_BYTES, QUANTITIES, predicted, simulated
+from capsim.results.prediction import QUANTITIES, predicted, simulated
 from capsim.scenario.model_inputs import ModelInputs, model_inputs
 from capsim.scenario.profile import filled, rate_remarks
+from capsim.study.plot import latex_table
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.options import Flag, Loads
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say
@@ -21,13 +22,13 @@ from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
 from capsmodel.plotting import check_figure_path, legend_below, look, new_figure, save_figure
-from capsmodel.prediction.completion import COMPARED_LOAD, Prediction
+from capsmodel.prediction.completion import COMPARED_LOAD, LONG_BYTES, Prediction
 
 Rows = list[dict[str, Any]]
 
 _LOADS = (0.2, 0.4, 0.6)
 _US = 1e6
-_HALF_WIDTH = "10%"  # of the mean slowdown of long flows, by which packets that are asked for are enough
+_HALF_WIDTH = "10%"  # of the mean slowdown of flows above 100 KB, from which the number of flows follows
 _DRAWN_LOADS = np.linspace(0.05, COMPARED_LOAD, 14)
 _HEADS = {
     "short_mean_s": ("short flows, mean, us", _US),
@@ -63,8 +64,8 @@ def predict(
     loads
         Loads, separated by commas (0.2,0.4,0.6, or --load).
     check
-        Loads at which packets are simulated beside it, from the steady state; --flows, or as many as give the mean of
-        long flows within 10%.
+        Loads at which packets are simulated beside it, from the steady state; --flows, or as many as give the mean
+        slowdown of flows above 100 KB within 10%.
     engine
         Of the packets: compiled (fast) or reference (SimPy).
     terms
@@ -88,7 +89,7 @@ def predict(
     for load, name in product(check, names):
         _add_packets(rows, chosen, name, load, given.flows, engine)
     if latex:
-        say(*_latex_lines(rows))
+        say(_latex(rows))
     elif output.is_text:
         _print(chosen, names, predictions, rows, terms=terms)
     else:
@@ -235,15 +236,11 @@ def _print_terms(predictions: dict[str, Prediction], loads: Sequence[float]) -> 
         print_table(table, columns=columns, title=f"Terms, {unit}")
 
 
-def _latex_lines(rows: Rows) -> list[str]:
-    """Return a table in LaTeX."""
+def _latex(rows: Rows) -> str:
+    """Return the table as LaTeX."""
     heads = ["scheme", "load", *(head for head, _ in _HEADS.values())]
-    lines = [r"\begin{tabular}{lrrrrr}", r"\hline", " & ".join(heads) + r" \\", r"\hline"]
-    for row in rows:
-        values = [_shown(row, key).replace(">", "$>$") for key in QUANTITIES]
-        name = row["scheme"].replace("_", r"\_")
-        lines.append(" & ".join([name, f"{row['load']:g}", *values]) + r" \\")
-    return [*lines, r"\hline", r"\end{tabular}"]
+    cells = [[_shown(row, key).replace(">", "$>$") for key in QUANTITIES] for row in rows]
+    return latex_table(heads, [((row["scheme"], row["load"]), each) for row, each in zip(rows, cells, strict=True)])
 
 
 def _draw(inputs: dict[str, ModelInputs], rows: Rows, scenario: Scenario, file: Path) -> None:
@@ -262,7 +259,8 @@ def _draw(inputs: dict[str, ModelInputs], rows: Rows, scenario: Scenario, file: 
                 panel.plot(loads, values[key] * factor, **style | {"marker": ""}, label=name)
                 seen = [row for row in rows if row["scheme"] == name and row["simulated_flows"]]
                 points = [(row["load"], row[f"simulated_{key}"] * factor) for row in seen]
-                panel.plot(*zip(*points, strict=True), **style | {"linestyle": ""}) if points else None
+                if points:
+                    panel.plot(*zip(*points, strict=True), **style | {"linestyle": ""})
     legend_below(figure)
     save_figure(figure, file)
 

@@ -53,6 +53,8 @@ from capsmodel.workloads.sizes import SizeDistribution
 
 SHORT_TERMS = ("alone", "slow start", "NIC", "receiver's port", "paths", "sent again")
 LONG_TERMS = ("alone", "host links", "paths", "slow start", "climb after marks")
+LONG_BYTES = 1_000_000
+"""Flows above this size are long: they see others come and go."""
 COMPARED_LOAD = 0.7
 """Largest load of host links at which predictions were compared with packets."""
 
@@ -158,7 +160,7 @@ def predict_fct(
     sizes: SizeDistribution,
     scheme: SchemeModel,
     short_bytes: float = 100_000,
-    long_bytes: float = 1_000_000,
+    long_bytes: float = LONG_BYTES,
 ) -> Prediction:
     r"""Return completion times of short flows, in seconds, and slowdowns of long ones, under a scheme on a fabric.
 

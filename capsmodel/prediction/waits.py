@@ -22,9 +22,9 @@ port that trims            a burst of a new flow above BDP fills it for two roun
                            arrives then is sent again
 ========================== ==================================================================== ====================
 
-Fitted are the constants below, all for ports that mark, on runs of web search at loads of 0.3 and 0.5 and of cache
-follower at 0.45 on a leaf-spine of 4 x 6 x 6 at 100 Gbps (group ``fit`` of ``data/results/prediction.csv``), which no
-test compares with.
+The constants below are for ports that mark. Those called fitted come from web search on a leaf-spine of 4 x 4 x 4 at
+100 Gbps; runs on one of 4 x 6 x 6 (group ``fit`` of ``data/results/prediction.csv``), with which no test compares, gave
+no reason to change them.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
 """Contract: what estimate prints of an excerpt is what compare runs, and what it refuses."""
 
+import csv
 import json
 import math
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from cli.commands import printed, refused, succeeded
 
-from capsim import excerpt, load_scenario, simulate
+from capsim import excerpt, load_scenario, load_study, simulate
 from capsmodel.experiments.statistics.intervals import mean_interval
 
 LARGE = """
@@ -77,6 +78,8 @@ def test_estimate_writes_the_excerpt_which_it_takes_again(
         (["--schemes", "ecmp,conga"], "scheme = 'conga': its switches learn by pair of leaves"),
         (["--set", "traffic.pairs=permutation", *RUN], "traffic.pairs = 'permutation', but an excerpt moves partners"),
         ([], "--schemes is missing"),
+        (["--costs", "--json", *RUN], "--costs prints text: leave out --json and --csv"),
+        (["--costs", "--write", "small.toml"], "--write runs nothing: leave out --costs and --out"),
     ],
 )
 def test_estimate_refuses(large: Path, words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,3 +92,9 @@ def test_a_study_takes_an_excerpt(large: Path, tmp_path: Path, capsys: pytest.Ca
     tables = LARGE.replace("[fabric]", "[scenario.fabric]").replace("[[traffic]]", "[[scenario.traffic]]")
     study.write_text(head + tables, encoding="utf-8")
     succeeded(["study", study, "--out", tmp_path / "out", "--jobs", "1"], capsys)
+    (row,) = csv.DictReader((tmp_path / "out" / "runs.csv").read_text(encoding="utf-8").splitlines())
+    small = load_study(study).design
+    (point,) = small.points()
+    assert small.described(point).scenario.excerpt_of.of_blocks == 8
+    result = simulate(small.described(point).scenario, engine="reference")
+    assert (int(row["flows"]), float(row["mean_slowdown"])) == (30, pytest.approx(result.flows["slowdown"].mean()))

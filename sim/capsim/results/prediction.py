@@ -18,10 +18,8 @@ import pandas as pd
 from capsim.scenario.model_inputs import model_inputs
 from capsim.scenario.scenario import Scenario
 from capsmodel.metrics import percentile
-from capsmodel.prediction.completion import Prediction
+from capsmodel.prediction.completion import LONG_BYTES, Prediction
 
-LONG_BYTES = 1_000_000
-"""Flows above this size are long: they see others come and go."""
 QUANTITIES = {
     "short_mean_s": "short flows, mean",
     "short_p99_s": "short flows, 99th percentile",

@@ -119,6 +119,8 @@ def _fabric_model(kind: AnyFabric, built: Fabric) -> FabricModel:
         counts = {"leaves": kind.leaves, "hosts_per_leaf": kind.hosts_per_leaf, "spines": kind.spines}
         return FabricModel.leaf_spine(**counts, **rates, **named)
     if isinstance(kind, FatTree):
+        whole = kind.built_pods in (None, kind.pods)
+        require(whole, "fabric.built_pods leaves pods out, of which no formula knows: give the whole tree")
         named = {f"inner_{name}": value for name, value in inner.items()}
         return FabricModel.fat_tree(pods=kind.pods, hosts_per_edge=kind.hosts_per_edge, **rates, **named)
     raise ParameterError(f"fabric.kind = {kind.kind!r} has no formula: there are leaf-spine and fat-tree")

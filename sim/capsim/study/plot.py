@@ -68,10 +68,22 @@ def metric_latex(table: pd.DataFrame, axes: Sequence[str]) -> str:
         cells = rows.setdefault(tuple(record[axis] for axis in axes), {})
         cells[known.name] = "--" if text == "-" else f"${text.replace('±', chr(92) + 'pm')}$"
     heads = [*axes, *(known_metric(metric).label for metric in metrics)]
+    return latex_table(heads, [(point, [cells[metric] for metric in metrics]) for point, cells in rows.items()])
+
+
+def latex_table(heads: Sequence[str], rows: Sequence[tuple[Sequence[object], Sequence[str]]]) -> str:
+    r"""Return a table as LaTeX: of each row the values that name it, as they are, and cells that are LaTeX already.
+
+    Examples
+    --------
+    >>> print(latex_table(["scheme", "time"], [(["rps_pq"], ["$>$ 3"])]).splitlines()[4])
+    rps\_pq & $>$ 3 \\
+    """
     lines = [" & ".join(map(_escaped, heads))]
-    lines += [" & ".join([*map(_escaped, point), *map(cells.__getitem__, metrics)]) for point, cells in rows.items()]
+    lines += [" & ".join([*map(_escaped, names), *cells]) for names, cells in rows]
     head, *body = (f"{line} \\\\" for line in lines)
-    columns = "l" * len(axes) + "r" * len(metrics)
+    named = len(rows[0][0]) if rows else 0
+    columns = "l" * named + "r" * (len(heads) - named)
     return "\n".join(
         [f"\\begin{{tabular}}{{{columns}}}", "\\hline", head, "\\hline", *body, "\\hline", "\\end{tabular}"]
     )

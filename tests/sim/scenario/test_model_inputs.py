@@ -67,6 +67,7 @@ REFUSED = {
     "traffic": ({"traffic": Batch(flow_bytes=1000)}, "traffic is batch: completion times have a formula"),
     "pairs": ({"traffic": Poisson(workload="websearch", load=0.4, flows=9, pairs="permutation")}, "traffic is of some"),
     "links": ({"fabric": LeafSpine(leaves=2, hosts_per_leaf=2, spines=2, links=SLOW, **LINKS)}, "fabric has links"),
+    "pods": ({"fabric": FatTree(pods=8, built_pods=4, **LINKS)}, "fabric.built_pods leaves pods out"),
     "kind": ({"fabric": Dumbbell(hosts_per_side=2, **LINKS)}, "fabric.kind = 'dumbbell' has no formula"),
 }  # fmt: skip
 
