@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from capsim.base.bounds import shortened
+from capsim.fabric.traffic import Poisson
 from capsim.results.load_record import SETTLED, settled_before
 from capsim.run.estimate import expected_cpu_s
 from capsim.study.file import Claim, PrintedTable, Term, check_known, claims_of
@@ -24,6 +25,7 @@ from capsim.study.metrics import METRICS
 from capsim.study.points import Label, Point, Runs, Scale, point_name
 from capsim.study.template import filled
 from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.statistics.robustness import TEXT
 
 __all__ = ["FROM_EMPTY", "UNKNOWN_COST_S", "ComparedRuns", "Design"]
@@ -157,14 +159,15 @@ class Design(Runs):
 
     def _settled(self, point: Point) -> float:
         scenario = self.described(point).scenario
-        key = (scenario.traffic, scenario.fabric, scenario.warm_up_s)
-        if key not in self._shares:
+        rated = tuple(entry for entry in scenario.traffic if isinstance(entry, Poisson))
+        key = canonical_json([rated, scenario.fabric, scenario.warm_up_s])
+        if rated and key not in self._shares:
             fabric = scenario.fabric.build()
-            self._shares[key] = settled_before(scenario.traffic, fabric, warm_up_s=scenario.warm_up_s)
-        return self._shares[key]
+            self._shares[key] = settled_before(rated, fabric, warm_up_s=scenario.warm_up_s)
+        return self._shares[key] if rated else nan
 
     @cached_property
-    def _shares(self) -> dict[Any, float]:
+    def _shares(self) -> dict[str, float]:
         return {}
 
     def begins(self, claim_id: str) -> str:

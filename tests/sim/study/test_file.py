@@ -1,5 +1,6 @@
 """Property: a study file says what it is said to, and what cannot be meant is refused with file, key and remedy."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -367,6 +368,13 @@ def test_a_steady_start_is_not_marked_and_the_point_farthest_from_its_load_decid
     assert (steady.settled("a"), steady.begins("a")) == (1.0, "")
     light, both = (in_file(STUDY.replace("load = [0.2, 0.6]", f"load = {loads}")) for loads in ("[0.2]", "[0.2, 0.6]"))
     assert both.settled("a") < light.settled("a") < 1
+
+
+def test_a_list_of_flows_has_no_load_to_reach(in_file):
+    traffic = 'traffic = [{ kind = "list", flows = [[0, 1, 20_000, 0.0]] }]'
+    rated = next(line for line in STUDY.splitlines() if line.startswith("traffic"))
+    listed = in_file(STUDY.replace(rated, f"{traffic}\nwarm_up_s = '{{load}}'").replace("flows = 10", "other = 1"))
+    assert all(math.isnan(listed.settled(claim)) and not listed.begins(claim) for claim in listed.claims)
 
 
 @pytest.mark.parametrize("length", ["as printed", "as printed, ", "Section V"])
