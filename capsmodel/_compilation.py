@@ -9,7 +9,7 @@ import logging
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -21,6 +21,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
+from numba.extending import register_jitable
 
 from capsmodel._interrupts import interruptible
 from capsmodel._machine_code import kept
@@ -106,6 +107,27 @@ def inlined(function: Function) -> Function:
 def _interruptible(work: Callable[[], Any]) -> Any:
     """Let another thread compile, unless one compilation needs another: it would wait for Numba's lock for ever."""
     return work() if global_compiler_lock.is_locked() else interruptible(work)
+
+
+_once_jitable, _once_jit = functools.cache(register_jitable), functools.cache(jit)
+
+
+def run_compiled(function: Callable[..., Any], *arguments: Any, parts: Iterable[Callable[..., Any]] = ()) -> Any:
+    """Call a function of Python compiled; the first compilation is reported to somebody who watches.
+
+    Parameters
+    ----------
+    function : callable
+        At the top level of a module. It stays what Python runs when it is called by its name.
+    *arguments
+        What it is called with.
+    parts : iterable of callable
+        The functions that it and they call, likewise.
+    """
+    for part in parts:
+        _once_jitable(part)
+    with first_use_reported():
+        return _once_jit(function)(*arguments)
 
 
 @functools.cache

@@ -13,6 +13,5 @@ Module             Holds
 `paths`            a package: the same over unequal paths, with runs of losses, outages, delays and deadlines
 `blocking`         estimates of the blocking probability p_B from round-trip times
 `_unit_search`     the numbers behind these: tails of blocked packets and the search, one text for Python and Numba
-`_compiled_later`  functions that Python runs, and Numba once there is much to do
 ================== ===================================================================================
 """

@@ -79,8 +79,8 @@ So all k' with b above (limit - S(k))/(h(k) - S(k)) exceed `limit`, here 1.01 ti
 them is within 1% of the best.
 
 **One text for one point and a million.** The functions listed in `SCALAR` take and return numbers. Python runs them as
-they stand until that has taken about as long as Numba takes to load; then the loops over points are compiled from them,
-and kept on disk. The hooks of the simulator's CAPS call them too. All give the same bits.
+they stand where that takes about as long as Numba takes to load; for more points the loops over points are compiled
+with them, and kept on disk. The hooks of the simulator's CAPS call them too. All give the same bits.
 """
 
 from dataclasses import replace
@@ -90,7 +90,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from capsmodel.checks import FloatArray, ParameterError, require
-from capsmodel.coding._compiled_later import CompiledLater
 from capsmodel.coding.unit_parameters import UnitParameters
 
 Real = TypeVar("Real", float, FloatArray)
@@ -113,7 +112,7 @@ _TOO_MANY_STEPS = (
 TOO_MANY_REPAIR = "blocking_prob is so near 1 that r exceeds 2^53 packets: lower it"
 _MOST_SIZES = 2**17  # tried in half a second for a point by steps
 _MOST_DIRECT_SIZES = 2**12  # the same above STEPWISE_PROB
-_RUN_BY_PYTHON = 2**15  # sizes and tails: a few tenths of a second, half of what it takes to load the compiler
+_RUN_BY_PYTHON = 2**15  # sizes and tails of a call: a few tenths of a second, half of what it takes to load Numba
 _CHUNK = 2**19  # sizes and tails between two looks at whether Ctrl-C was pressed
 
 
@@ -441,10 +440,6 @@ SCALAR = (
     delays_of_sizes,
 )  # fmt: skip
 """All functions of numbers, which compile as they stand."""
-_LOOPS = (each_pmf, each_tails, each_repair, each_table, each_best)
-
-
-_COMPILED = CompiledLater((*SCALAR, *_LOOPS), globals())
 
 
 def _run(
@@ -452,13 +447,15 @@ def _run(
 ) -> None:
     """Let `loop` fill in the outputs, all of as many entries as the inputs, where each point takes some steps."""
     count = len(inputs[0])
-    if not _COMPILED.pays(int(count * steps), most=_RUN_BY_PYTHON):
+    if count * steps <= _RUN_BY_PYTHON:
         loop(*(values.tolist() for values in inputs), *settings, *outputs)
         return
+    from capsmodel._compilation import run_compiled  # loads Numba, which takes as long as all else
+
     size = max(1, int(_CHUNK / steps))
     for start in range(0, count, size):
         chunk = [[values[start : start + size] for values in arrays] for arrays in (inputs, outputs)]
-        _COMPILED.run(loop, *chunk[0], *settings, *chunk[1])
+        run_compiled(loop, *chunk[0], *settings, *chunk[1], parts=SCALAR)
 
 
 def _flat(*values: Any) -> tuple[list[FloatArray], tuple[int, ...]]:

@@ -29,9 +29,8 @@ w_i` they are independent, and
 probabilities: nothing is subtracted, and 1e-60 has the digits of 0.1. Relative error some n roundings, 1e-13 for
 hundreds of packets. One minus a distribution function, or a Fourier transform, is wrong by 1e-16 of *one*.
 
-NumPy runs these functions as they stand; for a large table :func:`independent` and :func:`in_turn` are compiled
-(:mod:`capsmodel.coding._compiled_later`), which changes the order of sums and so the last bits. Which of the two it is
-depends on the size of the table alone.
+NumPy runs these functions as they stand; for a large table :func:`independent` and :func:`in_turn` are compiled, which
+changes the order of sums and so the last bits. Which of the two it is depends on the size of the table alone.
 """
 
 from typing import Any
@@ -39,7 +38,6 @@ from typing import Any
 import numpy as np
 
 from capsmodel.checks import FloatArray, IntArray
-from capsmodel.coding._compiled_later import CompiledLater
 
 MOST_AT_RANDOM = 256
 """Most packets of a unit whose paths are random and have runs of losses: the work grows as (n R)^2."""
@@ -204,7 +202,6 @@ def at_random(counts: FloatArray, copies: IntArray, weight: FloatArray) -> Float
 
 
 _BY_NUMPY = 2**18  # operations on arrays: a second or two, as long as it takes to load the compiler and compile
-_COMPILED = CompiledLater((independent, tails, sum_of, in_turn), globals())
 
 
 def run(function: Any, *arguments: Any, operations: float) -> FloatArray:
@@ -213,7 +210,9 @@ def run(function: Any, *arguments: Any, operations: float) -> FloatArray:
     It takes about so many operations on arrays, by NumPy or compiled.
     """
     if operations > _BY_NUMPY:
-        _COMPILED.run(function, *arguments)
+        from capsmodel._compilation import run_compiled  # loads Numba
+
+        run_compiled(function, *arguments, parts=(tails, sum_of))
     else:
         function(*arguments)
     return np.asarray(arguments[-1])
