@@ -27,7 +27,7 @@ FLOWS = {
     "delivered_bytes": "payload that the receiver's application has, in bytes",
     "measured_bytes": "of this, what came since the end of the warm-up",
     "counted": "whether results count it: it starts at warm_up_s or later, and not only to make the load of others "
-    '(start = "steady" of its entry)',
+    '(start = "steady" of its entry; of these the table has those that start before the run ends)',
     "finished": "whether the receiver has all bytes",
     "short": "whether the size is at most short_bytes of the scenario",
     "traffic_entry": "position of the entry in the scenario's traffic",

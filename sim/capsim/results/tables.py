@@ -197,6 +197,11 @@ def _measured_ports(raw: RawRecords, setup: Setup) -> Columns:
     }
 
 
+def without_unneeded(flows: pd.DataFrame, *, end_s: float) -> pd.DataFrame:
+    """Return a flows table without what a steady start drew for later than the end of the run."""
+    return flows[flows["counted"] | (flows["start_s"] <= end_s)].reset_index(drop=True)
+
+
 def own_meanings(setup: Setup, *, subflows: bool) -> dict[str, dict[str, str]]:
     """Return by table the names and meanings of the columns that the components of a run add.
 

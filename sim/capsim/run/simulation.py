@@ -226,6 +226,7 @@ def _result(
 ) -> Result:
     ideal, with_subflows = ideal_of_stacks(setup), has_subflows(raw, request=scenario.subflows)
     flows = tables.flows_table(raw, setup, ideal_fct_s=ideal)
+    flows = tables.with_columns(flows, listed_columns(scenario.traffic, setup.flows))
     resources = Resources(
         traversals=int(raw.counters["traversals"][0]),
         events=int(raw.counters["events"][0]),
@@ -237,7 +238,7 @@ def _result(
     )
     return Result(
         scenario=scenario,
-        flows=tables.with_columns(flows, listed_columns(scenario.traffic, setup.flows)),
+        flows=tables.without_unneeded(flows, end_s=resources.simulated_s),
         subflows=subflows_table(raw, setup) if with_subflows else empty_table("subflows", setup.fabric),
         ports=tables.ports_table(raw, setup),
         units=tables.units_table(raw, setup),

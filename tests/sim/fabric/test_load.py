@@ -12,10 +12,18 @@ from capsim.fabric.endpoints import Pairing
 from capsim.fabric.flows import flow_list
 from capsim.fabric.load import LoadOf, counted_share, layer_of, load_layers, offered
 from capsim.fabric.topology import Fabric
-from capsim.results.load_record import backlog_growth, load_columns, load_record, load_remarks, offered_line
+from capsim.results.load_record import (
+    backlog_growth,
+    load_columns,
+    load_record,
+    load_remarks,
+    offered_line,
+    settled_start,
+)
 from capsim.run import estimate
 from capsim.run.simulation import prepare
 from capsmodel.checks import ParameterError
+from capsmodel.queueing.steady_flows import SteadyLoad
 
 # 2 leaves with 3 hosts at 1 Gbps; 2 spines, 3 links at 2 Gbps and one at 0.5 Gbps.
 SLOW = LinkChange(between=("leaf1", "spine1"), rate_bps=5e8)
@@ -278,3 +286,67 @@ def test_a_point_whose_backlog_grows_in_most_runs_is_named() -> None:
     (line,) = load_remarks(pd.DataFrame(runs))
     assert line.startswith("no steady state: the flows in progress grow by a factor of 1.50 from the middle third")
     assert "(rps)" in line
+
+
+def flows_of_one_size(number: int, *, slowdown: float) -> pd.DataFrame:
+    """Return flows of 1 s alone and 0.25 s of base latency that come each second."""
+    start_s = np.arange(0.0, number)
+    table = {"counted": True, "start_s": start_s, "flow_bytes": 125_000_000, "ideal_fct_s": 1.25, "traffic_entry": 0}
+    return pd.DataFrame(table).assign(fct_s=slowdown + 0.25)
+
+
+AT_HALF = SteadyLoad(flows_per_s=1.0, load=0.5, rate_bps=1e9)  # shared links keep flows three times as long
+
+
+@pytest.mark.parametrize("slowdown", [1.0, 2.9, 3.0])
+def test_a_steady_start_of_flows_that_last_as_long_as_it_reckons_with_is_settled(slowdown: float) -> None:
+    assert settled_start(flows_of_one_size(50, slowdown=slowdown), load=AT_HALF, end_s=1e9) == (1.0, 50)
+
+
+@pytest.mark.parametrize("slowdown", [4.0, 6.0, 30.0])
+def test_a_steady_start_of_flows_that_last_longer_settles_with_their_number(slowdown: float) -> None:
+    """It begins with 3/s of them; each is felt for D = s(1 + s)/2, so arrivals of T > D add 1 - D/2T of the rest."""
+    share, needed = settled_start(flows_of_one_size(2000, slowdown=slowdown), load=AT_HALF, end_s=1e9)
+    begun, felt_s = 3 / slowdown, slowdown * (1 + slowdown) / 2
+    assert share == pytest.approx(begun + (1 - begun) * (1 - felt_s / (2 * 2000)), abs=1e-3)
+    assert needed >= 2000
+    few = max(2, round(felt_s))
+    share, needed = settled_start(flows_of_one_size(few, slowdown=slowdown), load=AT_HALF, end_s=1e9)
+    longer = settled_start(flows_of_one_size(round(needed), slowdown=slowdown), load=AT_HALF, end_s=1e9)[0]
+    assert longer == pytest.approx(0.9, abs=0.02) or (needed == few and share >= 0.88)
+
+
+def test_flows_that_have_not_finished_count_until_the_end() -> None:
+    flows = flows_of_one_size(100, slowdown=3.0)
+    cut = flows.assign(fct_s=np.where(flows["start_s"] + flows["fct_s"] > 90, np.nan, flows["fct_s"]))
+    assert settled_start(cut, load=AT_HALF, end_s=90.0)[0] == 1.0
+    none = flows.assign(counted=False)
+    assert np.isnan(settled_start(none, load=AT_HALF, end_s=90.0)).all()
+
+
+def test_a_point_whose_steady_start_is_too_low_on_average_is_named() -> None:
+    row = columns_of(record_of(Scenario(fabric=KIND, traffic=(poisson(0.5),)))) | {"settled": 1.0}
+    found = {"rps": (0.85, 0.97), "dctcp": (0.85, 0.93)}
+    runs = [
+        {"scheme": name, **row, "settled_start": share, "flows_if_longer": 2000.0}
+        for name, shares in found.items()
+        for share in shares
+    ]
+    (line,) = load_remarks(pd.DataFrame(runs))
+    assert line.startswith("not at its load: a flow finds 89% of the flows in progress of the steady state (dctcp),")
+    assert line.endswith("give 2000 flows")
+
+
+def test_only_a_steady_start_has_a_share_that_it_begins_with() -> None:
+    entries = (poisson(0.3), poisson(0.3, start="steady"))
+    scenario = Scenario(fabric=KIND, traffic=entries)
+    records = record_of(scenario)["entries"]
+    assert [entry["steady_load"] is None for entry in records] == [True, False]
+    assert records[1]["steady_load"]["load"] == pytest.approx(0.6, rel=1e-12)  # of both
+    flows = flows_of_one_size(50, slowdown=8.0).assign(traffic_entry=1)  # 4 of links that share
+    both = pd.concat([flows, flows.assign(traffic_entry=0, fct_s=100.0)], ignore_index=True)
+    rate = records[1]["steady_load"]["rate_bps"]
+    columns = load_columns(record_of(scenario), both.assign(flow_bytes=rate / 8), end_s=1e9)
+    alone = settled_start(flows, load=SteadyLoad(1.0, 0.6, 1e9), end_s=1e9)
+    assert (columns["settled_start"], columns["flows_if_longer"]) == pytest.approx(alone, rel=1e-12)
+    assert np.isnan(columns_of(record_of(Scenario(fabric=KIND, traffic=(poisson(0.5),))))["settled_start"])
