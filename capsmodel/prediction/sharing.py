@@ -7,7 +7,6 @@ wait in M/G/m          :math:`C(m,\rho)`, for a real m                     :func
 slowdown by inner      :math:`\sum_c2q_cC(m_c,\rho_c)/(p_c(1-\rho_c))`     :func:`inner_links`         1
 links
 slowdown of long flows :math:`D=(1+\rho)/(1-\rho)` and that                :func:`fair_share_slowdown` 1
-flows to one host      :math:`\rho(1+\rho)/(1-\rho)`, by Little's law      :func:`flows_to_a_host`     1
 ====================== =================================================== =========================== ====
 
 A flow alone takes at most the rate of its host, so that an inner link of the rate of p hosts (its *pool*) is shared
@@ -142,11 +141,6 @@ def fair_share_slowdown(fabric: FabricModel, *, load: float, path: str = "spraye
     return mean_slowdown(load) + inner_links(fabric, load=load, path=path)
 
 
-def flows_to_a_host(load: float) -> float:
-    r"""Return the mean number of flows in progress to a host, :math:`\rho(1+\rho)/(1-\rho)` (Little's law)."""
-    return load * mean_slowdown(load)
-
-
 def _others(load: float) -> float:
     return load / (1 - load)
 
@@ -155,7 +149,6 @@ __all__ = [
     "MOST_LOAD",
     "erlang_c",
     "fair_share_slowdown",
-    "flows_to_a_host",
     "inner_link",
     "inner_links",
     "inner_load",

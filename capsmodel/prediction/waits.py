@@ -36,10 +36,11 @@ from scipy import special
 from capsmodel.checks import FloatArray
 from capsmodel.prediction.fabric import FabricModel, LinkLayer
 from capsmodel.prediction.schemes import SchemeModel
-from capsmodel.prediction.sharing import fair_share_slowdown, flows_to_a_host, inner_link, inner_load
+from capsmodel.prediction.sharing import fair_share_slowdown, inner_link, inner_load
 from capsmodel.prediction.states import exponential, geometric, uniform
 from capsmodel.queueing.mg1 import mg1_mean_wait, priority_mean_waits
 from capsmodel.queueing.service import Empirical
+from capsmodel.queueing.settling import in_progress
 from capsmodel.queueing.srpt import srpt_mean_response_of_size
 from capsmodel.units import BITS_PER_BYTE
 from capsmodel.workloads.sizes import SizeDistribution
@@ -156,7 +157,7 @@ def _standing(setting: Setting) -> tuple[FloatArray, FloatArray]:
 
 def port_states(setting: Setting) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return states of the receiver's port: queue in packets, 1 where another flow goes on sending, probabilities."""
-    flows = flows_to_a_host(setting.load)
+    flows = in_progress(setting.load, load=setting.load)
     shared = (flows / (1 + flows)) ** 2
     one = max(setting.load - shared, 0.0)
     queue, probs = _standing(setting)

@@ -12,6 +12,7 @@ load, and its completion times are those of a lower load, however many seeds the
 ======================= ======================================== ====================== ====
 Quantity                Symbol                                   Name                   Unit
 ======================= ======================================== ====================== ====
+flows in progress       :math:`\rho(1+\rho_t)/(1-\rho_t)`        :func:`in_progress`    1
 time to settle          D of the largest flow                    :func:`settling_s`     s
 settled share           G, flows in progress over the steady     :func:`settled_share`  1
                         number
@@ -62,6 +63,29 @@ def mean_slowdown(load: float) -> float:
     """
     share = _load(load)
     return (1 + share) / (1 - share)
+
+
+def in_progress(carried: float, *, load: float) -> float:
+    r"""Return the mean number of flows in progress, :math:`\rho(1+\rho_t)/(1-\rho_t)` (Little's law).
+
+    Parameters
+    ----------
+    carried : float
+        Load ρ that the flows meant ask of the links of a host; of several hosts the sum.
+    load : float
+        Load ρ_t that all flows ask of these links, in [0, 1).
+
+    Raises
+    ------
+    ParameterError
+        If `load` leaves its range.
+
+    Examples
+    --------
+    >>> in_progress(0.5, load=0.5)  # to one host
+    1.5
+    """
+    return carried * mean_slowdown(load)
 
 
 def settling_s(flow_bytes: npt.ArrayLike, *, load: float, rate_bps: float) -> npt.NDArray[np.float64]:
@@ -200,7 +224,9 @@ def run_precision(
     flows : int
         Flows counted, at least 1.
     long_bytes : float
-        Flows above this size are long, in bytes.
+        Flows above this size are long, in bytes: in results all that are not short (`short_bytes` of a scenario), of
+        which most share links for their whole time. Predictions are more particular
+        (:data:`capsmodel.prediction.completion.LONG_BYTES`).
 
     Returns
     -------
@@ -346,4 +372,13 @@ def _square_above(sizes: SizeDistribution, least: float) -> float:
     return sizes.expectation(lambda x: (x - least) ** 2, above=least)
 
 
-__all__ = ["mean_slowdown", "run_bias", "run_flows", "run_length", "run_precision", "settled_share", "settling_s"]
+__all__ = [
+    "in_progress",
+    "mean_slowdown",
+    "run_bias",
+    "run_flows",
+    "run_length",
+    "run_precision",
+    "settled_share",
+    "settling_s",
+]

@@ -41,7 +41,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import require
-from capsmodel.queueing.settling import mean_slowdown
+from capsmodel.queueing.settling import in_progress, mean_slowdown
 from capsmodel.units import BITS_PER_BYTE
 from capsmodel.workloads.sizes import SizeDistribution
 
@@ -95,7 +95,8 @@ class SteadyLoad:
         """Return the mean number of flows in progress: arrival rate times mean completion time (Little's law)."""
         rule = "there is no steady state: lower the load, or give traffic.start=empty"
         require(self.load < 1, f"a steady start, but the links of hosts are asked for {self.load:.2f}: {rule}")
-        return self.flows_per_s * float(self._fct_s(sizes.expectation(lambda x: x)))
+        carried = self.flows_per_s * BITS_PER_BYTE * sizes.expectation(lambda x: x) / self.rate_bps
+        return in_progress(carried, load=self.load)
 
     def longest_s(self, start_s: Floats, flow_bytes: Ints) -> float:
         """Return until when counted flows may last, in seconds from the beginning."""
