@@ -8,6 +8,9 @@ Quantity                Definition                                              
 `long_mean_slowdown`    mean of completion time over ideal time, above `LONG_BYTES`    1
 `long_p99_slowdown`     its 99th percentile                                            1
 ======================= ============================================================== ====
+
+Long flows of a prediction are above `LONG_BYTES`, so large that others come and go beside them; long flows of a summary
+are all that are not short.
 """
 
 from typing import Any
