@@ -84,8 +84,7 @@ write-notebooks: $(STAMP) ## run all notebooks and write them with their outputs
 	    --run-path notebooks --output notebooks/$$(basename $$source .py).ipynb $$source || exit 1; \
 	done
 
-# Decides every claim that a figure, a closed form or the runs of an experiment decide; simulations that out/runs
-# holds are not run again.
+# Decides every claim that a figure, a closed form or kept runs decide, and keeps the runs that are new in out/runs.
 ledger: $(STAMP) ## decide the claims of the papers again
 	$(BIN)/python -m capsmodel.papers.ledger data out/runs
 

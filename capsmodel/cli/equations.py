@@ -15,13 +15,16 @@ from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, csv_text, expla
 from capsmodel.cli.shared.table import Column
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.number_texts import number
+from capsmodel.experiments.statistics.nearest import MOVED
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
-from capsmodel.papers import ClaimRow, claim_totals
+from capsmodel.papers import ClaimRow, claim_totals, nearest_settings, settings_of_paper
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
 
+MOST_SETTINGS = 5
+"""Settings of a paper that are printed as text; --csv and --json have all."""
 _VERDICTS = "Only claims with this verdict:\n" + "\n".join(f"{word}: {text}." for word, text in MEANINGS.items())
 
 
@@ -71,6 +74,7 @@ def claims(
     totals: Flag = False,
     depends_on: Flag = False,
     by_setting: Flag = False,
+    nearest: Flag = False,
     plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
 ) -> None:
@@ -96,11 +100,15 @@ def claims(
         verdict.
     by_setting
         List the verdict in each of these settings, from the runs that are kept.
+    nearest
+        List the printed sizes that ours are off, farthest first, and the setting in which ours are nearest; with
+        --totals, by paper and setting, what it does to all sizes that were run in it.
     plot
         With --by-setting, write a figure of these claims by settings to this file (PNG, PDF or SVG; needs matplotlib).
     """
-    listed = sum((totals, depends_on, by_setting))
-    require(listed <= 1, "--totals counts verdicts, --depends-on and --by-setting list settings: give one of them")
+    listed = sum((totals and not nearest, depends_on, by_setting, nearest))
+    one = "--totals counts verdicts, --depends-on, --by-setting and --nearest list settings: give one of them"
+    require(listed <= 1, one)
     require(plot is None or by_setting, "--plot goes with --by-setting: it draws the verdicts by settings")
     if by_setting:
         require(name is not None, "--by-setting looks at the runs of a study: name it, or a claim")
@@ -111,6 +119,9 @@ def claims(
         _print_claim(_row_of(name), output)
         return
     rows = claim_rows(paper, verdict)
+    if nearest:
+        (_print_settings_for_all if totals else _print_nearest)(rows, output)
+        return
     if depends_on:
         _print_depends_on(rows, output)
         return
@@ -152,6 +163,9 @@ def _print_claim(row: ClaimRow, output: Output) -> None:
         print_table(points, columns=columns, title="Ours by point, with its interval")
     if row.entry.in_other_settings:
         explain(f"In other settings: {row.entry.in_other_settings}.", indent=2)
+    if near := nearest_settings().get(row.claim.id):
+        off = f"off by {number(near.factor)} times, by {number(near.in_text)} in that of the text ({near.seeds} seeds)"
+        explain(f"Nearest to print with {near.setting}: {off}.", indent=2)
     explain(*_next_look(row), indent=2)
     if command := _command(row):
         explain(f"Computed by: {command}", indent=2)
@@ -217,6 +231,32 @@ def _print_depends_on(rows: Iterable[ClaimRow], output: Output) -> None:
         return
     columns = [Column("claim", "claim"), Column("verdict", "verdict"), Column("in_other_settings", "in other settings")]
     print_table(lines, columns=columns, title="What verdicts depend on", output=output)
+
+
+def _print_nearest(rows: Iterable[ClaimRow], output: Output) -> None:
+    """Print by how much printed sizes are missed, and the setting in which least."""
+    best = nearest_settings()
+    missed = [one for row in rows if (one := best.get(row.claim.id)) and (one.in_text > MOVED or not output.is_text)]
+    lines = [asdict(one) for one in sorted(missed, key=lambda one: -one.in_text)]
+    title = "Factors by which our values are off print: in the text's setting, and in the nearest one that was run"
+    columns = [Column("id", "claim"), Column("in_text", "text", right=True), Column("factor", "nearest", right=True)]
+    columns += [Column("seeds", "seeds", right=True), Column("setting", "setting")]
+    print_table(lines, columns=columns, title=title, output=output)
+
+
+def _print_settings_for_all(rows: Iterable[ClaimRow], output: Output) -> None:
+    """Print what each setting does to all printed sizes of a paper that were run in it."""
+    papers = dict.fromkeys(row.claim.paper for row in rows)
+    lines = [
+        {"paper": paper} | asdict(one)
+        for paper in papers
+        for one in settings_of_paper(paper)[: MOST_SETTINGS if output.is_text else None]
+    ]
+    counts = ("claims", "claims"), ("towards", "towards"), ("away", "away"), ("in_text", "text"), ("factor", "with it")
+    columns = [Column("paper", "paper"), *(Column(key, title, right=True) for key, title in counts)]
+    columns += [Column("setting", "setting")]
+    title = "Settings by what they do to a paper's printed sizes: geometric means of the factors by which ours are off"
+    print_table(lines, columns=columns, title=title, output=output)
 
 
 def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:

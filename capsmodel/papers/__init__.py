@@ -9,6 +9,8 @@ discrepancies  `discrepancies`             the same
 claims         `claims`                    ``data/papers/studies/*.toml``, their verdicts ``data/papers/verdicts.csv``
 totals         `claim_totals`              claims by word and paper
 causes         `claim_causes`              claims that are not met, by cause and paper
+settings       `nearest_settings`          the setting in which a printed size is missed least
+settings       `settings_of_paper`         what each does to all sizes of a paper, ``data/papers/settings.csv``
 numbers        `numbers`                   the claims among them that a closed form decides
 ============== =========================== ==============================================
 
@@ -22,6 +24,7 @@ from functools import partial
 from typing import Any, Literal
 
 from capsmodel.checks import choice
+from capsmodel.experiments.statistics.nearest import SettingForAll, TriedSetting, nearest, settings_for_all
 from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.papers.claim_list import CAUSES, PublishedClaim, read_claims
 from capsmodel.papers.index import (
@@ -37,6 +40,7 @@ from capsmodel.papers.index import (
     open_for,
     read_ledger,
     read_papers,
+    read_settings,
 )
 
 __all__ = [
@@ -52,8 +56,10 @@ __all__ = [
     "claims",
     "discrepancies",
     "equations",
+    "nearest_settings",
     "numbers",
     "papers",
+    "settings_of_paper",
 ]
 
 
@@ -238,6 +244,63 @@ def _differs_by(row: ClaimRow, distance: str) -> bool:
 
 def _is_open_for(row: ClaimRow, price: str) -> bool:
     return row.entry.verdict == "open" and open_for(row.entry) == price
+
+
+def nearest_settings(paper: str | None = None) -> dict[str, TriedSetting]:
+    """Return for each printed size that was run in several settings the one in which ours is nearest to it.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper; all by default.
+
+    Returns
+    -------
+    dict of TriedSetting
+        By the id of the claim. It has the factors by which ours is off, there and in the text's setting.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` is unknown.
+
+    Examples
+    --------
+    >>> nearest_settings("mmptcp")["mmptcp-t4-d9-sd"].setting
+    'oversubscription = 4'
+    """
+    return dict(nearest(_tried(paper)))
+
+
+def settings_of_paper(paper: str) -> list[SettingForAll]:
+    """Return what each setting does to all printed sizes of a paper that were run in it, the largest gain first.
+
+    Parameters
+    ----------
+    paper : str
+        Key of the paper.
+
+    Returns
+    -------
+    list of SettingForAll
+        How many sizes it moves towards print and away from it, and the mean factors by which ours are off.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` is unknown.
+
+    Examples
+    --------
+    >>> [one.away for one in settings_of_paper("mmptcp") if one.setting == "oversubscription = 4"]
+    [0]
+    """
+    return list(settings_for_all(_tried(paper)))
+
+
+def _tried(paper: str | None) -> list[TriedSetting]:
+    known, of = read_claims(), {one.key for one in chosen(paper)}
+    return [one for one in read_settings() if known[one.id].paper in of]
 
 
 def numbers(paper: str | None = None) -> tuple[ClaimRow, ...]:

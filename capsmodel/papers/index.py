@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 
 from capsmodel.checks import choice
 from capsmodel.datafiles import data_path
+from capsmodel.experiments.statistics.nearest import TriedSetting
 from capsmodel.experiments.statistics.robustness import Robustness
 from capsmodel.papers.claim_list import PAPER_KEYS, read_claims
 
@@ -60,6 +61,10 @@ Quantity = Literal[
 ]
 """What a value of ours is: what the claim names, in its unit, if empty. Ratios and differences are the subject over,
 or minus, each baseline; the reduction is one minus the ratio."""
+
+
+UNTRIED = "settings untried"
+"""Mark of a claim that fails or is absent, most of whose settings are not decided."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +142,17 @@ class LedgerEntry:
 
     @property
     def marked_verdict(self) -> str:
-        """Return the verdict with the mark of runs that are not at their load: ``agrees, from empty``."""
-        return ", ".join(filter(None, (self.verdict, self.begins)))
+        """Return the verdict with its marks: ``agrees, from empty`` of runs that are not at their load.
+
+        That a claim fails or an effect is absent is said of all settings that a paper leaves open. Where fewer than
+        half of those that count are decided, the word has the mark `UNTRIED`.
+        """
+        return ", ".join(filter(None, (self.verdict, self.begins, UNTRIED if self.is_untried else "")))
+
+    @property
+    def is_untried(self) -> bool:
+        """Whether it fails or is absent while most of the settings that count are not decided."""
+        return self.verdict in ("fails", "absent") and 2 * self.robustness.decided < self.robustness.settings
 
     @property
     def robustness(self) -> Robustness:
@@ -149,9 +163,12 @@ class LedgerEntry:
 
     @property
     def in_other_settings(self) -> str:
-        """Return in which settings the verdict holds, in words; empty before several settings decide."""
+        """Return in which settings the verdict holds, in words; empty where there is one alone."""
         robustness = self.robustness
-        return robustness.beside(self.verdict) if robustness.decided > 1 else ""
+        if robustness.settings < 2:
+            return ""
+        few = f"{robustness.decided} of {robustness.settings} decided"
+        return robustness.beside(self.verdict) if robustness.decided > 1 else few
 
     @property
     def was_run(self) -> bool:
@@ -219,6 +236,7 @@ def open_for(entry: LedgerEntry) -> str:
 
 
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
+SETTING_COLUMNS = tuple(field.name for field in fields(TriedSetting))
 
 
 @dataclass(frozen=True)
@@ -285,6 +303,15 @@ def waiting(study: str) -> LedgerEntry:
 def read_verdicts() -> Mapping[str, LedgerEntry]:
     """Return what ``verdicts.csv`` records about each claim, by its id, in the order of the file."""
     return MappingProxyType({row["id"]: _entry(row) for row in _rows("verdicts.csv")})
+
+
+@cache
+def read_settings() -> tuple[TriedSetting, ...]:
+    """Return how far the printed sizes are off in the settings that were run, as ``settings.csv`` has it."""
+    return tuple(
+        TriedSetting(row["id"], row["setting"], float(row["in_text"]), float(row["factor"]), int(row["seeds"]))
+        for row in _rows("settings.csv")
+    )
 
 
 @cache

@@ -1,30 +1,32 @@
 """The ledger: the verdict on every claim, from kept runs and formulas, and what it depends on.
 
 ``python -m capsmodel.papers.ledger data out/runs`` adds the runs that are new to ``data/results/runs`` and writes
-``data/papers/verdicts.csv``.
+``data/papers/verdicts.csv``, and ``settings.csv`` beside it: by how much values are off print in each setting.
 """
 
 import csv
 import io
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
-from capsim import schemes as simulated
-from capsim.study.campaign import Campaign
+from capsim.study.campaign import MOST_SEEDS_OF_OTHERS, Campaign
 from capsim.study.decide import ABOUT
+from capsim.study.samples import Statement
 from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import table_id
+from capsmodel.experiments.statistics.nearest import TriedSetting
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.closed_forms import closed_form_verdicts
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry, waiting
+from capsmodel.papers.index import LEDGER_COLUMNS, SETTING_COLUMNS, LedgerEntry, waiting
 from capsmodel.papers.studies import is_testbed, published_studies
 
-__all__ = ["CLOSED_FORM_TEST", "decided", "decided_by_runs", "update", "verdicts_csv"]
+__all__ = ["CLOSED_FORM_TEST", "decided", "decided_by_runs", "settings_csv", "tried_settings", "update", "verdicts_csv"]
 
 SECONDS_PER_HOUR = 3600
 CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"
@@ -95,13 +97,10 @@ def _ends(values: Mapping[str, float]) -> tuple[float, ...]:
 def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
     """Return the reading that was chosen, what stands in for the paper's, and what other seeds say."""
     claim, verdict = campaign.design.claims[claim_id], campaign.verdict(claim_id)
-    points = [point for one in campaign.design.comparisons(claim_id) for point in one.points]
-    simulates = bool(campaign.design.source.file.scenario)
-    schemes = {campaign.design.scheme(point) for point in points} if simulates else set()
-    rebuilt = sorted(name for name in schemes if simulated()[name].reconstructed)
     remarks = [claim.note] if claim.note else []
     remarks += ["the testbed is simulated in packets"] if is_testbed(campaign.design.name) else []
-    remarks += [f"reconstructed: {', '.join(rebuilt)}"] if rebuilt else []
+    rebuilt = campaign.design.reconstructed(claim_id)
+    remarks += [f"reconstructed: {rebuilt}"] if rebuilt else []
     if verdict.again is not None:
         seeds, word = verdict.again.seeds, verdict.again.decision.word
         others = f"{seeds} others give {word!r}" if seeds else "no others were run yet"
@@ -113,11 +112,47 @@ def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
     return remarks
 
 
+def tried_settings(campaign: Campaign) -> Iterator[TriedSetting]:
+    """Yield by how much printed sizes are off in each setting other than the text's that was run, claim by claim.
+
+    The value is the median of the runs that are there, two at least, at the sampled points of the study, carried over
+    from its reduced scale if it has one (:mod:`capsim.study.looks`). It needs no interval and gives no word: a setting
+    in which a value is near print is a lead, to be run by itself.
+    """
+    for claim in campaign.simulated:
+        in_text, _ = _off(campaign, claim, TEXT)
+        for setting in campaign.settings_of[claim][1:] if in_text else ():
+            factor, seeds = _off(campaign, claim, setting)
+            if factor:
+                yield TriedSetting(claim, setting, in_text, factor, seeds)
+
+
+def _off(campaign: Campaign, claim: str, setting: str) -> tuple[float, int]:
+    """Return the factor by which the median of the runs is off print, and how many these are; 0 where it has none."""
+    evidence = campaign.evidence(claim, setting, sampled=True)
+    seeds = next((one for one in range(MOST_SEEDS_OF_OTHERS, 1, -1) if evidence.has(one)), 0)
+    if not seeds:
+        return 0.0, 0
+    statement = Statement(campaign.design, claim, setting, sampled=True)
+    points = evidence.samples(seeds)
+    factor = 0.0 if any(one.is_silent for one in points) else statement.times_printed(one.median for one in points)
+    return float(f"{factor:.3g}"), seeds
+
+
 def verdicts_csv(entries: Mapping[str, LedgerEntry]) -> str:
     """Return ``verdicts.csv`` with these entries, in the order of the claims."""
-    text = io.StringIO()
     rows = ([name, *map(_cell, astuple(entries[name]))] for name in read_claims() if name in entries)
-    csv.writer(text, lineterminator="\n").writerows([("id", *LEDGER_COLUMNS), *rows])
+    return _csv_of([("id", *LEDGER_COLUMNS), *rows])
+
+
+def settings_csv(tried: Iterable[TriedSetting]) -> str:
+    """Return ``settings.csv`` with these rows."""
+    return _csv_of([SETTING_COLUMNS, *map(astuple, tried)])
+
+
+def _csv_of(rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
@@ -135,15 +170,18 @@ def update(data: Path, results: Path) -> None:
     data : pathlib.Path
         The folder ``data`` of a checkout.
     results : pathlib.Path
-        Where simulations are kept; those already there are not run again.
+        A folder of studies with runs that are new, such as what ``capsmodel study NAME --out`` writes.
     """
     kept = data / "results" / "runs"
     kept.mkdir(exist_ok=True)
-    campaigns = [Campaign(design, results) for design in published_studies().values()]
-    for campaign in campaigns:
-        campaign.keep(kept)
-    with atomic_writer(data / "papers" / "verdicts.csv") as file:
-        file.write(verdicts_csv(decided() | decided_by_runs(campaigns)).encode())
+    for design in published_studies().values():
+        Campaign(design, results).keep(kept)
+    campaigns = [Campaign(design, kept) for design in published_studies().values()]
+    tried = (row for campaign in campaigns for row in tried_settings(campaign))
+    written = {"verdicts": verdicts_csv(decided() | decided_by_runs(campaigns)), "settings": settings_csv(tried)}
+    for name, text in written.items():
+        with atomic_writer(data / "papers" / f"{name}.csv") as file:
+            file.write(text.encode())
 
 
 if __name__ == "__main__":

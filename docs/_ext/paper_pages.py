@@ -96,6 +96,25 @@ class ReliedOn(Generated):
         ]
 
 
+class PaperSettings(Generated):
+    """``.. paper-settings:: caps``: the settings that bring most printed sizes of a paper nearer, and what they do."""
+
+    def content_nodes(self, paper: str) -> Iterable[nodes.Node]:
+        """Yield the table of those that gain, six at most."""
+        heads = ("setting", "sizes run in it", "moved towards print", "moved away", "off in the text", "off in it")
+        gaining = [one for one in papers.settings_of_paper(paper) if one.towards > one.away]
+        rows = [
+            [
+                code(one.setting),
+                *map(str, (one.claims, one.towards, one.away)),
+                f"{one.in_text:.2f}",
+                f"{one.factor:.2f}",
+            ]
+            for one in gaining[:6]
+        ]
+        yield table(heads, rows, kind="wide") if rows else nodes.paragraph("", "No setting moves most sizes nearer.")
+
+
 class Claims(Generated):
     """``.. claims:: caps``: the claims of a paper, a section for each verdict."""
 
@@ -125,7 +144,14 @@ class Claims(Generated):
         by = self.inline(f":ref:`{place} <picture {place}>`") if is_drawn else code(place)
         seeds = f"{entry.seeds} seeds" if entry.seeds else ""
         cause = f"Cause: {found.claim.cause}" if found.claim.cause else ""
-        return [*self.printed(found), ours, stacked(seeds, entry.reason, cause, by)]
+        return [*self.printed(found), ours, stacked(seeds, entry.reason, cause, self.nearest(found), by)]
+
+    def nearest(self, found: ClaimRow) -> str:
+        """Return the setting in which what differs is nearest to print."""
+        near = papers.nearest_settings().get(found.claim.id)
+        if near is None or not near.is_towards or found.entry.verdict != "differs":
+            return ""
+        return f"Nearest with {near.setting}: off by {near.factor:.2f} times, by {near.in_text:.2f} in the text"
 
     def printed(self, found: ClaimRow) -> list[Cell]:
         """Return what the paper says."""
@@ -155,6 +181,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "claim-totals": Totals,
         "claim-causes": Causes,
         "relied-on": ReliedOn,
+        "paper-settings": PaperSettings,
         "claims": Claims,
         "discrepancies": Discrepancies,
     }.items():

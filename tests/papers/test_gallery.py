@@ -55,9 +55,14 @@ def test_claims_by_settings_have_a_row_each_and_a_dot_for_each_difference():
 
 @pytest.mark.parametrize(
     ("settings", "depends_on", "told"),
-    [((1, 1, 9), "", ""), ((1, 2, 9), "mss_bytes = 536", "depends on mss_bytes = 536 (1 of 2 settings)")],
+    [
+        ((1, 1, 1), "", ""),
+        ((1, 1, 9), "", "1 of 9 decided"),
+        ((1, 2, 2), "mss_bytes = 536", "depends on mss_bytes = 536 (1 of 2 settings)"),
+        ((1, 2, 9), "mss_bytes = 536", "depends on mss_bytes = 536 (1 of 2 settings, 7 open)"),
+    ],
 )
-def test_what_a_verdict_depends_on_is_told_from_two_settings_on(settings, depends_on, told):
+def test_how_many_settings_are_decided_is_told_with_what_a_verdict_depends_on(settings, depends_on, told):
     entry = LedgerEntry("study", "", (), (), "holds", "", settings=settings, settings_word="holds")
     assert replace(entry, depends_on=depends_on).in_other_settings == told
 

@@ -13,8 +13,8 @@ from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.papers import NOT_MET, claim_causes, claim_totals, claims, ledger
 from capsmodel.papers.claim_list import CAUSES, FORMULAS, read_claims, studies
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.index import PAPER_KEYS, read_checks, read_ledger, read_verdicts
-from capsmodel.papers.ledger import CLOSED_FORM_TEST, verdicts_csv
+from capsmodel.papers.index import PAPER_KEYS, read_checks, read_ledger, read_settings, read_verdicts
+from capsmodel.papers.ledger import CLOSED_FORM_TEST, settings_csv, verdicts_csv
 from capsmodel.papers.studies import published_studies, simulated_studies
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +32,33 @@ def deciding(name):
 
 def test_the_file_is_what_its_entries_give():
     assert data_path("papers/verdicts.csv").read_text() == verdicts_csv(read_verdicts())
+
+
+def test_settings_are_those_of_claims_and_the_file_is_what_they_give():
+    tried = read_settings()
+    assert data_path("papers/settings.csv").read_text() == settings_csv(tried)
+    assert {one.id for one in tried} <= CLAIMS.keys()
+    assert all(one.factor >= 1 and one.in_text >= 1 and one.seeds >= 2 for one in tried)
+
+
+def test_what_differs_by_more_than_twice_has_a_cause_or_settings_that_were_tried():
+    tried = {one.id for one in read_settings()}
+    far = [row for row in claims(verdict="differs") if row.entry.times_printed > 2]
+    known = [row for row in far if row.claim.cause or row.claim.id in tried or row.entry.in_other_settings]
+    assert len(known) == len(far)
+    assert len(far) > 90
+
+
+def test_what_fails_in_few_settings_says_so():
+    untried = {name for name, entry in LEDGER.items() if entry.is_untried}
+    assert {LEDGER[name].verdict for name in untried} <= {"fails", "absent"}
+    for name in untried:
+        entry = LEDGER[name]
+        assert entry.marked_verdict.endswith("settings untried")
+        assert f"{entry.robustness.settings - entry.robustness.decided}" in entry.in_other_settings or (
+            f"of {entry.robustness.settings} decided" in entry.in_other_settings
+        )
+    assert not LEDGER["caps-optk-0.2"].is_untried  # its formula has no settings
 
 
 def test_a_claim_has_one_place_and_at_most_one_verdict():

@@ -90,14 +90,15 @@ class Robustness:
         return f"{self}; {self.word} at the sampled points" if differs else str(self)
 
     def __str__(self) -> str:
+        unknown = self.settings - self.decided
         if self.depends_on:
             turning = "; ".join(" together with ".join(differences(one)) for one in self.depends_on)
-            return f"depends on {turning} ({self.agreeing} of {self.decided} settings)"
+            still_open = f", {unknown} open" if unknown else ""
+            return f"depends on {turning} ({self.agreeing} of {self.decided} settings{still_open})"
         if self.is_robust:
             return f"robust ({self.settings} settings)"
         if not self.agreeing:
             return "not known: the setting of the text does not decide at the sampled points"
-        unknown = self.settings - self.decided
         return f"the same in {self.agreeing} settings" + (f", open in {unknown}" if unknown else "")
 
 

@@ -13,7 +13,8 @@ A claim that fails by these seeds in the setting of the text is looked at once m
 with the same looks and the same limit. It stays open until it fails by them too; and it stays open if one of the two
 sides is not what the paper has: where something in the same unit is printed of a side, and ours is off by more than
 `BASELINE_RELATIVE`, the contrary is not of the paper's comparison. What fails then, or is absent, *depends* on a
-setting if it has the paper's direction in one that the paper leaves open.
+setting if it has the paper's direction in one that the paper leaves open. Where a scheme is a reconstruction of a few
+sentences, the claim is open too: such a scheme refutes nothing.
 """
 
 import time
@@ -29,9 +30,7 @@ import numpy as np
 from pandas import DataFrame
 
 from capsim.study.claims import Design
-from capsim.study.decide import Sample
 from capsim.study.looks import (
-    MOST_FORESEEN_SEEDS,
     CarriedOver,
     Judged,
     OfRuns,
@@ -41,6 +40,7 @@ from capsim.study.looks import (
     judged,
     numbers_of,
     seeds_there,
+    why_open,
 )
 from capsim.study.measures import TaskList
 from capsim.study.metrics import known_metric
@@ -123,8 +123,8 @@ class Verdict:
     Attributes
     ----------
     word : str
-        That it fails only if both families of seeds say so, both sides are near what is printed of them, and no setting
-        has the paper's direction.
+        That it fails only if both families of seeds say so, both sides are near what is printed of them, no setting has
+        the paper's direction, and no scheme is a reconstruction.
     value, interval : tuple of float
         In the unit of the claim: the value of a single sample and the ends of its interval, or the least and the
         largest value of several.
@@ -293,23 +293,27 @@ class Campaign:
         With the `offset` `second_family`, by the seeds of that family, which are run in the setting of the text only.
         What is carried over to the paper's scale has as many seeds at most as the text has there.
         """
+        evidence = self.evidence(claim_id, setting, sampled=sampled, offset=offset)
         numbers = self.numbers(setting)
+        if sampled and self.design.has_reduced:
+            most = seeds_there(self.of_runs(claim_id, TEXT, "paper", sampled=True), numbers)
+            numbers = tuple(seeds for seeds in numbers if seeds <= most)
+        return judged(evidence, numbers, level=self.level)
+
+    def evidence(self, claim_id: str, setting: str, *, sampled: bool, offset: int = 0) -> OfRuns | CarriedOver:
+        """Return what a claim is judged by in a setting; at the reduced scale, what is carried over from there."""
         if not (sampled and self.design.has_reduced):
-            of_runs = self.of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
-            return judged(of_runs, numbers, level=self.level)
+            return self.of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
         text = self.of_runs(claim_id, TEXT, "paper", sampled=True)
-        evidence = text if setting == TEXT else self._carried_over(text, claim_id, setting)
-        most = seeds_there(text, numbers)
-        return judged(evidence, [seeds for seeds in numbers if seeds <= most], level=self.level)
+        if setting == TEXT:
+            return text
+        before, after = (self.of_runs(claim_id, one, "reduced", sampled=True) for one in (TEXT, setting))
+        return CarriedOver(text, before, after)
 
     def of_runs(self, claim_id: str, setting: str, scale: Scale, *, sampled: bool, offset: int = 0) -> OfRuns:
         """Return a claim in a setting with the runs that are there of a scale and a family of seeds."""
         rows = self._rows.get(Group(setting, scale, offset), RunRows())
         return OfRuns(Statement(self.design, claim_id, setting, sampled), rows)
-
-    def _carried_over(self, text: OfRuns, claim_id: str, setting: str) -> CarriedOver:
-        before, after = (self.of_runs(claim_id, one, "reduced", sampled=True) for one in (TEXT, setting))
-        return CarriedOver(text, before, after)
 
     def verdict(self, claim_id: str) -> Verdict:
         """Return the verdict on a claim in the setting of the text."""
@@ -326,8 +330,10 @@ class Campaign:
             word = OPEN if again.decision.word != FAILS or others else FAILS
         if word in (FAILS, ABSENT) and any(one in FOR_THE_PAPER for one in self.words(claim_id).values()):
             word = DEPENDS
+        rebuilt = self.design.reconstructed(claim_id) if word in (FAILS, ABSENT) else ""
+        word = OPEN if rebuilt else word
         offset = second_family(self.design) if again else 0
-        takes = self._takes(again or first, first.seeds or next_seeds) if word == OPEN and not others else 0
+        takes = 0 if word != OPEN or others or rebuilt else self._takes(again or first, first.seeds or next_seeds)
         return Verdict(
             word=word,
             value=ours.values,
@@ -338,12 +344,12 @@ class Campaign:
             skewness=first.decision.skewness,
             again=again,
             not_as_printed=others,
-            times_printed=statement.times_printed(first.decision),
+            times_printed=statement.times_printed(one.value for one in first.decision.intervals.values()),
             next_seeds=next_seeds,
             next_cpu_s=self._price_s(Group(TEXT, "paper", offset), next_seeds, statement.points),
             takes_seeds=takes,
             takes_cpu_s=self._price_s(Group(TEXT, "paper", offset), takes, statement.points),
-            stays_open=_stays_open(first.decision.points, others) if word == OPEN and not takes else "",
+            stays_open=why_open(first.decision.points, others, rebuilt) if word == OPEN and not takes else "",
         )
 
     def _takes(self, last: Judged, first: int) -> int:
@@ -587,15 +593,6 @@ class Campaign:
             weight = SAMPLED_WEIGHT if sampled else 1
             points = tuple(dict.fromkeys(point for one in listed for point in one))
             yield Look(weight, group, seeds, points, len(listed))
-
-
-def _stays_open(points: Iterable[Sample], not_as_printed: Sequence[str]) -> str:
-    """Return why no number of seeds decides a claim, and what would."""
-    if not_as_printed:
-        return "no number of seeds decides it: one side is not what is printed of it; a setting in which both are would"
-    if silent := "; ".join(one.name for one in points if one.is_silent):
-        return f"no number of seeds decides it: there is nothing to compare at {silent}; runs with more flows would"
-    return f"{MOST_FORESEEN_SEEDS} seeds like these would not decide it: they lie on the bound of two words; others may"
 
 
 def all_tasks(design: Design) -> dict[Group, TaskList[Point]]:

@@ -18,6 +18,7 @@ import msgspec
 
 from capsim.base.bounds import shortened
 from capsim.fabric.traffic import Poisson
+from capsim.protocols.registry import schemes
 from capsim.results.load_record import SETTLED, settled_before
 from capsim.run.estimate import expected_cpu_s
 from capsim.study.file import Claim, PrintedTable, Term, check_known, claims_of
@@ -149,6 +150,14 @@ class Design(Runs):
         if self.source.file.scenario:
             check_known(name, METRICS, f"{where}: there is no metric {name}")
         return name
+
+    def reconstructed(self, claim_id: str) -> str:
+        """Return the schemes of a claim that are reconstructions of a few sentences, with commas between."""
+        if not self.source.file.scenario:
+            return ""
+        points = {point for one in self.comparisons(claim_id) for point in one.points}
+        names = {self.scheme(point) for point in points}
+        return ", ".join(sorted(name for name in names if (one := schemes().get(name)) and one.reconstructed))
 
     def settled(self, claim_id: str) -> float:
         """Return the least settled share expected at the points of a claim; NaN where no traffic has a rate."""

@@ -93,6 +93,12 @@ class Sample:
         """The skewness of its samples."""
         return skewness(self.samples)
 
+    @property
+    def median(self) -> float:
+        """Return the median of its samples, of a ratio if they are logarithms."""
+        value = float(np.median(self.samples))
+        return float(np.exp(value)) if self.logarithmic else value
+
     def interval(self, false_alarm: float) -> Interval:
         """Return the median with the interval of the look at as many seeds as samples."""
         counted = self.samples[self.samples != 0] if self.only_signs else self.samples

@@ -12,7 +12,7 @@ That a setting changes both scales by the same factor is an assumption. Tails do
 Signs, of trends and of differences that can be 0, do not need it: they are those of the setting's own runs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -34,6 +34,7 @@ __all__ = [
     "judged",
     "numbers_of",
     "seeds_there",
+    "why_open",
 ]
 
 
@@ -198,6 +199,17 @@ def foreseen_seeds(last: Judged, numbers: Sequence[int], *, level: float) -> int
             return seeds
         seeds *= 2
     return 0
+
+
+def why_open(points: Iterable[Sample], not_as_printed: Sequence[str], reconstructed: str) -> str:
+    """Return why no number of seeds decides a claim, and what would."""
+    if reconstructed:
+        return f"no number of seeds decides it: {reconstructed} stands in for a scheme that the paper only names"
+    if not_as_printed:
+        return "no number of seeds decides it: one side is not what is printed of it; a setting in which both are would"
+    if silent := "; ".join(one.name for one in points if one.is_silent):
+        return f"no number of seeds decides it: there is nothing to compare at {silent}; runs with more flows would"
+    return f"{MOST_FORESEEN_SEEDS} seeds like these would not decide it: they lie on the bound of two words; others may"
 
 
 def seeds_there(of_runs: OfRuns, numbers: Sequence[int]) -> int:

@@ -273,11 +273,10 @@ class Statement:
         distance = abs(float(np.median(sample.samples)) - float(printed.low))
         return not sample.is_silent and distance > relative * abs(float(printed.low))
 
-    def times_printed(self, decision: Decision) -> float:
-        """Return the factor by which the worst point is off what is printed; 0 if that has no factor."""
+    def times_printed(self, values: Iterable[float]) -> float:
+        """Return the factor by which the worst value of all points is off print; 0 if what is printed has no factor."""
         if self.is_gap or self.relation.is_trend:
             return 0.0
-        values = [one.value for one in decision.intervals.values()]
         return self.relation.times_printed(values, of_ratio=not self.is_level)
 
     def _in_one_range(self, intervals: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:
