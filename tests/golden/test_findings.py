@@ -1,0 +1,49 @@
+"""Golden: numbers of the page of findings are those that kept runs and the ledger give."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from capsmodel.datafiles import data_path
+from capsmodel.papers import settings_of_paper
+
+PAGE = Path(__file__).parents[2].joinpath("docs", "findings.md").read_text(encoding="utf-8")
+IN_THE_TABLE = {"rps_pq": 0.010, "dctcp": 0.11, "caps": 0.37, "rps": 0.50, "repflow": 0.70}
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """Return the runs of 44 schemes with NICs that send in order of arrival."""
+    rows = pd.read_csv(data_path("results/all_schemes_nic.csv"))
+    return rows[rows["nic"] == "fifo"]
+
+
+def over_ecmp(kept, metric, scheme):
+    """Return the geometric mean of a scheme's metric over ECMP's on the same flows, with its 95% interval."""
+    table = kept.pivot_table(index="seed", columns="scheme", values=metric)
+    ratios = np.log(table[scheme] / table["ecmp"])
+    half = stats.t.ppf(0.975, len(ratios) - 1) * stats.sem(ratios)
+    return np.exp([ratios.mean(), ratios.mean() - half, ratios.mean() + half])
+
+
+@pytest.mark.parametrize("scheme", IN_THE_TABLE)
+def test_times_over_those_of_ecmp_are_of_the_kept_runs(kept, scheme):
+    mean, *_ = over_ecmp(kept, "mean_fct_short_s", scheme)
+    assert float(f"{mean:.2g}") == IN_THE_TABLE[scheme]
+    untimed = over_ecmp(kept, "mean_fct_short_without_timeouts_s", scheme)
+    assert "{:.2f} [{:.2f}, {:.2f}]".format(*untimed) in PAGE
+    timed_out = kept[kept["scheme"] == scheme]["timeout_ratio_short"].mean()
+    assert f"| {100 * timed_out:.1f}% |" in PAGE or not timed_out
+
+
+def test_what_the_settings_of_mmptcp_do_is_of_the_ledger():
+    settings = {one.setting: one for one in settings_of_paper("mmptcp")}
+    sockets, fabric = settings["sockets_as_in_ns3 = yes"], settings["oversubscription = 4"]
+    of_all = f"Of the {sockets.claims} printed sizes that were run with them ours are off by a factor of"
+    assert f"{of_all} {sockets.factor:.2f}" in PAGE.replace("\n", " ")
+    assert f"and by {sockets.in_text:.2f} with the text's timer" in PAGE
+    assert f"moves {sockets.towards} towards print and {sockets.away} away" in PAGE
+    assert f"{fabric.factor:.2f} for {fabric.in_text:.2f}" in PAGE
