@@ -99,7 +99,8 @@ def claims(
         List the claims that were run in several settings of what the papers leave unstated: robust, or what turns the
         verdict.
     by_setting
-        List the verdict in each of these settings, from the runs that are kept.
+        List the verdict in each of these settings, from the runs that are kept, and the least and the largest of the
+        values of its points (medians of the runs, also of fewer than decide).
     nearest
         List the printed sizes that ours are off, farthest first, and the setting in which ours are nearest; with
         --totals, by paper and setting, what it does to all sizes that were run in it.
@@ -261,7 +262,8 @@ def _print_settings_for_all(rows: Iterable[ClaimRow], output: Output) -> None:
 
 def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
     """Print the words of claims in each setting that counts for them, from the runs that are kept."""
-    from capsim.study.campaign import Campaign
+    from capsim.study.campaign import MOST_SEEDS_OF_OTHERS, Campaign
+    from capsim.study.looks import points_there
     from capsmodel.papers.claim_list import read_claims
     from capsmodel.papers.studies import published_studies, study_named
 
@@ -269,10 +271,16 @@ def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
     campaign = Campaign(published_studies()[study], data_path("results/runs"))
     claims = [name] if name in read_claims() else campaign.simulated
     words = {claim: campaign.words(claim) for claim in claims}
-    rows = [
-        {"claim": claim, "setting": one, "verdict": word} for claim, each in words.items() for one, word in each.items()
-    ]
-    print_table(rows, title=f"{study}: verdicts at the sampled points, by setting", output=output)
+    rows = []
+    for claim, setting, word in ((claim, *one) for claim, each in words.items() for one in each.items()):
+        seeds, points = points_there(campaign.evidence(claim, setting, sampled=True), MOST_SEEDS_OF_OTHERS)
+        ours = sorted(one.median for one in points if not one.is_silent)
+        least, largest = (ours[0], ours[-1]) if ours else (None, None)
+        rows += [
+            {"claim": claim, "setting": setting, "verdict": word, "least": least, "largest": largest, "seeds": seeds}
+        ]
+    title = f"{study}: verdicts at the sampled points, and medians of the runs there, by setting"
+    print_table(rows, title=title, output=output)
     if plot is not None:
         from capsmodel.papers.figures._by_setting import draw_by_setting
         from capsmodel.plotting import save_figure

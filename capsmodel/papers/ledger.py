@@ -15,6 +15,7 @@ from typing import Any
 
 from capsim.study.campaign import MOST_SEEDS_OF_OTHERS, Campaign
 from capsim.study.decide import ABOUT
+from capsim.study.looks import points_there
 from capsim.study.samples import Statement
 from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import table_id
@@ -129,13 +130,10 @@ def tried_settings(campaign: Campaign) -> Iterator[TriedSetting]:
 
 def _off(campaign: Campaign, claim: str, setting: str) -> tuple[float, int]:
     """Return the factor by which the median of the runs is off print, and how many these are; 0 where it has none."""
-    evidence = campaign.evidence(claim, setting, sampled=True)
-    seeds = next((one for one in range(MOST_SEEDS_OF_OTHERS, 1, -1) if evidence.has(one)), 0)
-    if not seeds:
-        return 0.0, 0
+    seeds, points = points_there(campaign.evidence(claim, setting, sampled=True), MOST_SEEDS_OF_OTHERS)
     statement = Statement(campaign.design, claim, setting, sampled=True)
-    points = evidence.samples(seeds)
-    factor = 0.0 if any(one.is_silent for one in points) else statement.times_printed(one.median for one in points)
+    is_known = points and not any(one.is_silent for one in points)
+    factor = statement.times_printed(one.median for one in points) if is_known else 0.0
     return float(f"{factor:.3g}"), seeds
 
 

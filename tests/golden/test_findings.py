@@ -1,5 +1,6 @@
 """Golden: numbers of the page of findings are those that kept runs and the ledger give."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from capsim.study.campaign import MOST_SEEDS_OF_OTHERS, Campaign
+from capsim.study.looks import points_there
 from capsmodel.datafiles import data_path
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers import settings_of_paper
+from capsmodel.papers.claim_list import read_claims
+from capsmodel.papers.studies import published_studies
 
 PAGE = Path(__file__).parents[2].joinpath("docs", "findings.md").read_text(encoding="utf-8")
 IN_THE_TABLE = {"rps_pq": 0.010, "dctcp": 0.11, "caps": 0.37, "rps": 0.50, "repflow": 0.70}
@@ -37,6 +43,31 @@ def test_times_over_those_of_ecmp_are_of_the_kept_runs(kept, scheme):
     assert "{:.2f} [{:.2f}, {:.2f}]".format(*untimed) in PAGE
     timed_out = kept[kept["scheme"] == scheme]["timeout_ratio_short"].mean()
     assert f"| {100 * timed_out:.1f}% |" in PAGE or not timed_out
+
+
+READINGS = {"caps": TEXT, "caps_decode": "caps_as = caps_decode", "caps_ns2": "caps_as = caps_ns2"}
+BY_READING = re.findall(r"^\|.*\(`(caps-\w+(?:-\w+)?)`\) \| (.*) \| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
+
+
+def points_as_printed(claim, setting):
+    """Return at how many points the medians of the kept runs are lower, or whether the series of one rises."""
+    design = published_studies()[read_claims()[claim].study]
+    evidence = Campaign(design, data_path("results/runs")).evidence(claim, setting, sampled=True)
+    _, points = points_there(evidence, MOST_SEEDS_OF_OTHERS)
+    if evidence.samples(2) and design.claims[claim].is_ == "rising":
+        return "yes" if all(one.median > (1.0 if one.logarithmic else 0.0) for one in points) else "no"
+    assert design.claims[claim].is_ == "lower"
+    return f"{sum(one.median < 1 for one in points)} of {len(points)}"
+
+
+@pytest.mark.parametrize("row", BY_READING, ids=lambda row: row[0])
+def test_the_printed_directions_by_reading_are_of_the_kept_runs(row):
+    claim, *printed = row
+    assert [points_as_printed(claim, setting) for setting in READINGS.values()] == printed
+
+
+def test_seven_directions_are_read():
+    assert len(BY_READING) == 7
 
 
 def test_what_the_settings_of_mmptcp_do_is_of_the_ledger():

@@ -33,6 +33,7 @@ __all__ = [
     "is_changed",
     "judged",
     "numbers_of",
+    "points_there",
     "seeds_there",
     "why_open",
 ]
@@ -215,6 +216,12 @@ def why_open(points: Iterable[Sample], not_as_printed: Sequence[str], reconstruc
 def seeds_there(of_runs: OfRuns, numbers: Sequence[int]) -> int:
     """Return the seeds of the last of some looks that the runs which are there allow; 0 if there is none."""
     return max((seeds for seeds in numbers if of_runs.has(seeds)), default=0)
+
+
+def points_there(evidence: Evidence, most: int) -> tuple[int, Sequence[Sample]]:
+    """Return how many seeds are there, of 2 to `most`, and the points that they give; 0 and no point below two."""
+    seeds = next((one for one in range(most, 1, -1) if evidence.has(one)), 0)
+    return seeds, evidence.samples(seeds) if seeds else ()
 
 
 def numbers_of(seeds: int | tuple[int, ...]) -> tuple[int, ...]:
