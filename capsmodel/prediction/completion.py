@@ -42,8 +42,6 @@ from capsmodel.prediction.waits import (
     MARKED_USE,
     Setting,
     inner_states,
-    nic_states,
-    port_states,
     priority_wait,
     shorter_flows_s,
     trimmed_prob,
@@ -295,8 +293,8 @@ def _alone(
 def _in_order(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: FloatArray) -> tuple[_Parts, FloatArray]:
     """Return the parts of the time of short flows, and probabilities; the axes are sizes, NIC, and what ports hold."""
     packets, alone_s, rtt_s = _alone(setting, crossed, flow_bytes)
-    flows, waiting, nic_probs = nic_states(setting)
-    port, busy, port_probs = port_states(setting)
+    flows, waiting, nic_probs = setting.at_nic
+    port, busy, port_probs = setting.at_port
     inner, inner_probs = inner_states(setting, crossed)
     queue, paths = (each.ravel() for each in np.broadcast_arrays(port[:, np.newaxis], inner))
     going_on = np.repeat(busy, len(inner)) * (setting.scheme.control != "losses")
@@ -386,7 +384,7 @@ def _start_s(setting: Setting, packets: FloatArray, rtt_s: float) -> FloatArray:
     windows: dict[str, Any] = {"first": setting.scheme.first_window_packets, "most": setting.scheme.most_window_packets}
     waiting, probs = np.zeros(1), np.ones(1)
     if setting.scheme.nic == "arrival":
-        _, waiting, probs = nic_states(setting)
+        _, waiting, probs = setting.at_nic
     found_s = (rtt_s + waiting * setting.packet_s)[np.newaxis]
     pace_s = np.full((1, 1), setting.packet_s)
     return np.asarray(window_idle_s(packets[:, np.newaxis], found_s, pace_s, **windows) @ probs)

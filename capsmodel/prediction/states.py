@@ -64,7 +64,7 @@ def geometric(load: float) -> tuple[FloatArray, FloatArray]:
         return np.zeros(1), np.ones(1)
     most = max(_LONE + 1, np.log(_REST) / np.log(load))
     groups = _LONE * _GROWTH ** np.arange(1 + np.ceil(np.log(most / _LONE) / np.log(_GROWTH)))
-    first = np.concatenate([np.arange(_LONE), np.unique(np.floor(groups))])
+    first = np.concatenate([np.arange(_LONE), np.floor(groups)])
     above = np.append(load**first, 0.0)
     # E[K; K >= a] of a geometric number is (a + rho / (1 - rho)) rho^a.
     sums = np.append((first + load / (1 - load)) * above[:-1], 0.0)

@@ -105,6 +105,22 @@ class Setting:
         """Mean slowdown of flows that share all links fairly."""
         return fair_share_slowdown(self.fabric, load=self.load, path=self.scheme.path)
 
+    @cached_property
+    def at_nic(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """States of the NIC of a host (:func:`nic_states`)."""
+        return nic_states(self)
+
+    @cached_property
+    def at_port(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """States of the receiver's port (:func:`port_states`)."""
+        return port_states(self)
+
+    @cached_property
+    def listed_sizes(self) -> Empirical:
+        """Sizes of flows in bytes as values with probabilities, closer where they are large."""
+        sizes = np.maximum(np.asarray(self.sizes.quantile(_TAIL)), 1.0)
+        return Empirical(tuple(sizes.tolist()), tuple((_TAIL_PROBS / _TAIL_PROBS.sum()).tolist()))
+
     def share_above(self, packets: float) -> float:
         """Return the share of flows of more than so many packets."""
         return 1 - float(self.sizes.cdf(packets * self.scheme.payload_bytes))
@@ -217,9 +233,7 @@ def priority_wait(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: 
 
 def shorter_flows_s(setting: Setting, flow_bytes: FloatArray) -> FloatArray:
     """Return the mean time that flows with less left take from flows of some sizes, at both host links, in seconds."""
-    sizes = np.maximum(np.asarray(setting.sizes.quantile(_TAIL)), 1.0)
-    service = Empirical(tuple(sizes.tolist()), tuple((_TAIL_PROBS / _TAIL_PROBS.sum()).tolist()))
-    response = np.asarray(srpt_mean_response_of_size(flow_bytes, load=setting.load, service=service))
+    response = np.asarray(srpt_mean_response_of_size(flow_bytes, load=setting.load, service=setting.listed_sizes))
     return np.asarray(2 * np.maximum(response - flow_bytes, 0.0) * BITS_PER_BYTE / setting.fabric.rate_bps)
 
 
