@@ -41,6 +41,7 @@ from capsmodel.prediction.states import States
 from capsmodel.prediction.waits import (
     MARKED_USE,
     Setting,
+    beyond_trim,
     inner_states,
     priority_wait,
     shorter_flows_s,
@@ -203,7 +204,7 @@ def predict_fct(
     ... )
     >>> prediction = predict_fct([0.2, 0.4], fabric=fabric, sizes=load_workload("websearch"), scheme=uet)
     >>> (prediction.short.mean_s * 1e6).round(1).tolist(), prediction.long.mean_slowdown.round(2).tolist()
-    ([8.7, 11.6], [1.52, 2.41])
+    ([8.8, 12.0], [1.52, 2.41])
     >>> prediction.rests_on
     {'short': 'derived', 'long': 'derived'}
     """
@@ -272,7 +273,7 @@ def _short(setting: Setting) -> tuple[States, _Terms]:
         values.append(times_s.ravel())
         probs.append(weights.ravel())
     again = trimmed_prob(setting)
-    terms["sent again"] = again * setting.rtt_s
+    terms["sent again"] += again * setting.rtt_s
     if again > 0:
         values += [each + setting.rtt_s for each in values]
         probs = [each * (1 - again) for each in probs] + [each * again for each in probs]
@@ -302,12 +303,14 @@ def _in_order(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: Floa
     n, flows, waiting = packets[:, np.newaxis, np.newaxis], flows[:, np.newaxis], waiting[:, np.newaxis]
     found_s = rtt_s + (waiting + queue + paths) * setting.packet_s
     idle_s = _idle_s(setting, n, found_s, (1 + flows) * setting.packet_s, queue + paths, going_on)
+    again = beyond_trim(setting, n / (1 + flows), queue, going_on)
     parts = {
         "alone": alone_s[:, np.newaxis, np.newaxis],
         "slow start": idle_s,
         "NIC": (waiting + n * flows) * setting.packet_s,
         "receiver's port": (queue + n * going_on) * setting.packet_s,
         "paths": paths * setting.packet_s,
+        "sent again": again * rtt_s,
     }
     return parts, probs
 

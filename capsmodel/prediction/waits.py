@@ -18,8 +18,10 @@ port that serves by        the packet being sent, and other short flows (Cobham)
 priority
 port that serves the flow  that, and the mean response under SRPT less the size                 :func:`priority_wait`
 with the least left
-port that trims            a burst of a new flow above BDP fills it for two round trips: what   :func:`trimmed_prob`
-                           arrives then is sent again
+port that trims            packets that come while it sends those of others, and find more     :func:`beyond_trim`
+                           than its limit with the queue, are sent again a round trip later;
+                           so is what arrives in the two round trips for which a burst of a    :func:`trimmed_prob`
+                           new flow above BDP fills it
 ========================== ==================================================================== ====================
 
 The constants below are for ports that mark. Those called fitted come from web search on a leaf-spine of 4 x 4 x 4 at
@@ -237,18 +239,47 @@ def shorter_flows_s(setting: Setting, flow_bytes: FloatArray) -> FloatArray:
     return np.asarray(2 * np.maximum(response - flow_bytes, 0.0) * BITS_PER_BYTE / setting.fabric.rate_bps)
 
 
+def beyond_trim(setting: Setting, burst: FloatArray, queue: FloatArray, busy: FloatArray) -> FloatArray:
+    """Return 1 where packets of a short flow that come in a burst lengthen the queue of a port until it trims, else 0.
+
+    Parameters
+    ----------
+    setting : Setting
+        Load, fabric and scheme.
+    burst : ndarray
+        Packets that come while the port sends those of others, in packets.
+    queue, busy : ndarray
+        States of the port (:func:`port_states`).
+    """
+    if setting.scheme.control != "delays":
+        return np.zeros(1)
+    first = np.minimum(burst, setting.scheme.first_window_packets)
+    return np.asarray(queue + first * busy > setting.scheme.standing_packets, dtype=float)
+
+
 def trimmed_prob(setting: Setting) -> float:
     r"""Return the probability that a short flow meets a port that the burst of a new flow has filled.
 
     Notes
     -----
-    Flows above BDP begin to the same host at :math:`\rho P(N>BDP)/E[N]` a packet time; each that finds the link in use
-    fills the port for two round trips.
+    Flows above BDP begin to the same host at :math:`\rho P(N>BDP)/E[N]` a packet time. One that has its NIC for itself,
+    with probability :math:`1-\rho` where hosts send in turns, sends its first window at the rate of the link: where
+    that is in use it fills the port for two round trips.
     """
     if setting.scheme.control != "delays":
         return 0.0
-    bursts = setting.load / setting.mean_packets * setting.share_above(setting.bdp_packets)
+    lone = 1 - setting.load if setting.scheme.nic == "turns" else 1.0
+    bursts = lone * setting.load / setting.mean_packets * setting.share_above(setting.bdp_packets)
     return float(-np.expm1(-setting.load * bursts * 2 * setting.rtt_s / setting.packet_s))
 
 
-__all__ = ["Setting", "inner_states", "nic_states", "port_states", "priority_wait", "shorter_flows_s", "trimmed_prob"]
+__all__ = [
+    "Setting",
+    "beyond_trim",
+    "inner_states",
+    "nic_states",
+    "port_states",
+    "priority_wait",
+    "shorter_flows_s",
+    "trimmed_prob",
+]

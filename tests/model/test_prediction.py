@@ -207,6 +207,33 @@ def test_srpt_of_one_size_is_a_queue_in_order_of_arrival_at_both_links():
     assert found.long.mean_slowdown == pytest.approx(1 + wait_s / alone_s, rel=1e-9)
 
 
+def test_packets_of_a_short_flow_that_find_a_port_full_are_sent_again_a_round_trip_later():
+    limit, packets = 30, 10  # below the 14 packets of a round trip: no flow is a burst that fills a port
+    scheme = SchemeModel(
+        path="sprayed", control="delays", first_window_packets=packets, standing_packets=limit, payload_bytes=4110
+    )
+    found = predicted(0.5, fabric=ONE_LEAF, sizes=FlowSizes.fixed(packets * 4110), scheme=scheme)
+    rho = 0.5 * scheme.wire_ratio
+    heading = rho * (1 + rho) / (1 - rho)
+    shared = (heading / (1 + heading)) ** 2
+    others, other_probs = geometric(rho)
+    queues, queue_probs = uniform()
+    full = [queue_probs[limit / 2 * queues + packets / (1 + k) > limit].sum() for k in others]
+    rtt_s = ONE_LEAF.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes)
+    assert found.short.terms["sent again"] == pytest.approx(shared * (other_probs @ full) * rtt_s, rel=1e-9)
+    assert 0.5 < (other_probs @ full) * limit / packets < 1  # about packets / limit, less where its NIC sends in turns
+
+
+def test_bursts_of_new_flows_fill_a_port_that_trims_for_two_round_trips():
+    sizes = FlowSizes.fixed(90_000)
+    scheme = SchemeModel(path="sprayed", control="delays", first_window_packets=999, standing_packets=1e6)
+    found = predicted(0.3, fabric=ONE_LEAF, sizes=sizes, scheme=scheme)
+    rho, packet_s = 0.3 * scheme.wire_ratio, 12_000 / 100e9
+    rtt_s = ONE_LEAF.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes)
+    bursts = rho * (1 - rho) / (90_000 / 1460) * 2 * rtt_s / packet_s
+    assert found.short.terms["sent again"] == pytest.approx(-np.expm1(-rho * bursts) * rtt_s, rel=1e-9)
+
+
 def test_a_nic_that_sends_as_it_came_makes_short_flows_wait_for_windows_of_others():
     in_order = SchemeModel(
         control="marks", nic="arrival", standing_packets=15, most_window_packets=300, payload_bytes=4110
