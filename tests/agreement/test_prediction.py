@@ -15,8 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from agreement.measured.predicted_cells import GRID, TURNS, drawn_cells, kept_rows, max_min
-from agreement.measured.prediction_goals import all_compared, cell_of, steady_slowdown, table
+from agreement.measured import prediction_fit
+from agreement.measured.predicted_cells import GRID, IN_ORDER, TURNS, drawn_cells, kept_rows, max_min
+from agreement.measured.prediction_goals import all_compared, cell_of, missed_cells, steady_slowdown, table
 
 from capsim import model_inputs
 from capsmodel.experiments.agreement import MeanAndError
@@ -116,8 +117,32 @@ def test_packets_take_no_less_than_flows_that_share_max_min_fair():
     assert low == {}
 
 
-def test_the_table_of_goals_is_the_one_of_the_page():
-    assert "\n".join(table()) in PAGE.read_text(encoding="utf-8")
+def test_tables_of_goals_and_of_the_fit_are_those_of_the_page():
+    page = PAGE.read_text(encoding="utf-8")
+    assert "\n".join(table()) in page
+    assert "\n".join(prediction_fit.table()) in page
+
+
+def test_the_page_names_a_cause_of_each_cell_that_misses_a_goal_and_of_no_other():
+    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if "flows, " in line.partition("` | ")[2]]
+    missed = missed_cells()
+    assert len(lines) == len(missed)
+    for line, start in zip(lines, missed, strict=True):
+        assert line.startswith(start)
+        assert len(line.removeprefix(start).strip(" |")) > 20, line
+
+
+def test_hosts_that_send_in_order_of_arrival_leave_rough_values():
+    rough = {"short_mean_s": (0.75, 1.25), "short_p99_s": (0.6, 1.4), "long_mean_slowdown": (1 / 1.4, 1.1)}
+    cells = [cell for cell in all_compared() if cell.group == IN_ORDER]
+    assert len(cells) == 2 * len(GRID)
+    outside = {
+        (*cell.setting[2:], cell.scheme, name): cell.ratio(name)
+        for cell in cells
+        for name, (low, high) in rough.items()
+        if not low <= cell.ratio(name) <= high
+    }
+    assert outside == {}
 
 
 def test_the_kept_cells_are_those_that_the_seed_draws():

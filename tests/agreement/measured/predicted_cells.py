@@ -43,7 +43,7 @@ TURNS = ("uet", "dctcp", "rps+dctcp+rack", "rps+dctcp")
 PRIORITY = ("ecmp_pq", "pfabric")
 TIMERS = ("ecmp", "rps", "repflow", "caps")
 IN_ORDER = "in order"
-GRID_SEEDS = (31, 32, 33, 34)
+GRID_SEEDS = (31, 32, 33, 34, 35)
 GRID = (
     ("websearch", 0.2),
     ("websearch", 0.4),

@@ -1,6 +1,8 @@
 """How far predictions of completion times are from the kept runs, and the goals that they are held against.
 
-``PYTHONPATH=tests python -m agreement.measured.prediction_goals`` prints the table of ``docs/prediction.md``.
+``PYTHONPATH=tests python -m agreement.measured.prediction_goals`` prints the tables of ``docs/prediction.md``: the
+goals, and the cells that miss one. Of long flows these have two rungs more: formula over flows that share links max-min
+fair, which is what the sharing is off by, and such flows over packets, which is what windows and queues cost.
 
 The slowdown of long flows of a run varies with the sizes that it drew by more than a formula is off. Over that of the
 same flows sharing max-min fair it has little noise, so that what predictions are compared with is this ratio times the
@@ -17,14 +19,15 @@ import numpy as np
 from agreement.measured.predicted_cells import LONG_BYTES, PRIORITY, SHORT_BYTES, TIMERS, TURNS, Cell, kept_rows
 
 from capsim import model_inputs
-from capsim.results.prediction import predicted
+from capsim.results.prediction import QUANTITIES, predicted
 from capsmodel.prediction.completion import Prediction
+from capsmodel.prediction.sharing import fair_share_slowdown
 
 _OF_SETTING = ("fabric", "profile", "workload", "load")
 _APART = 1.2  # packets of two schemes differ by more than that: their order is a question
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compared:
     """A scheme in a setting: what is predicted, and what its runs have shown."""
 
@@ -79,18 +82,6 @@ def _compared(rows: list[dict[str, Any]]) -> Compared:
     return Compared(first["group"], setting, first["scheme"], prediction, found, rows)
 
 
-def _within(cells: Iterable[Compared], name: str, share: float) -> tuple[int, int]:
-    """Return of how many cells a quantity is within a share of that of packets, and how many there are."""
-    off = [abs(cell.ratio(name) - 1) for cell in cells if np.isfinite(cell.found[name])]
-    return sum(each <= share for each in off), len(off)
-
-
-def _bounds(cells: Iterable[Compared]) -> tuple[int, int]:
-    """Return how many bounds of long flows lie below the packets, and how many there are."""
-    ratios = [cell.ratio("long_mean_slowdown") for cell in cells if np.isfinite(cell.found["long_mean_slowdown"])]
-    return sum(ratio <= 1 for ratio in ratios), len(ratios)
-
-
 def _claims(one: Compared, other: Compared, name: str) -> int:
     """Return 1 if the first is predicted to take longer, -1 the other, 0 if a bound leaves it open."""
     high = 1 if one.values[name] > other.values[name] else -1
@@ -116,54 +107,77 @@ def _in_order(cells: Sequence[Compared]) -> tuple[int, int]:
     return sum(claimed == found for claimed, found in pairs), len(pairs)
 
 
+def _of(group: str, schemes: Sequence[str]) -> Callable[[Compared], bool]:
+    return lambda cell: cell.group == group and cell.scheme in schemes
+
+
 @dataclass(frozen=True)
 class Goal:
-    """A row of the table: of how many cases `share` at least must hold."""
+    """A row of the table: in `share` of the cases at least, formula over packets lies between `low` and `high`."""
 
     text: str
     share: float
-    count: Callable[[Sequence[Compared]], tuple[int, int]]
+    is_case: Callable[[Compared], bool]
+    name: str
+    low: float
+    high: float
+
+    def cases(self, cells: Iterable[Compared]) -> list[Compared]:
+        """Return the cells that have the quantity."""
+        return [cell for cell in cells if self.is_case(cell) and np.isfinite(cell.found[self.name])]
+
+    def missed(self, cells: Iterable[Compared]) -> list[Compared]:
+        """Return the cells outside."""
+        return [cell for cell in self.cases(cells) if not self.low <= cell.ratio(self.name) <= self.high]
 
 
-def _of(group: str, schemes: Sequence[str]) -> Callable[[Sequence[Compared]], list[Compared]]:
-    return lambda cells: [cell for cell in cells if cell.group == group and cell.scheme in schemes]
-
-
-_GRID, _DRAWN = _of("grid", TURNS), _of("drawn", TURNS)
-_PRIORITY = _of("priority", PRIORITY)
-
-
-def _timers(cells: Sequence[Compared]) -> list[Compared]:
-    return [cell for cell in cells if cell.scheme in TIMERS]
-
-
+_GRID, _DRAWN, _PRIORITY = _of("grid", TURNS), _of("drawn", TURNS), _of("priority", PRIORITY)
 GOALS = (
-    Goal("24 cells: mean of short flows within 10%", 22 / 24, lambda c: _within(_GRID(c), "short_mean_s", 0.10)),
-    Goal("24 cells: mean of short flows within 15%", 1.0, lambda c: _within(_GRID(c), "short_mean_s", 0.15)),
-    Goal("24 cells: 99th percentile within 25%", 1.0, lambda c: _within(_GRID(c), "short_p99_s", 0.25)),
-    Goal("24 cells: mean slowdown within 10%", 1.0, lambda c: _within(_GRID(c), "long_mean_slowdown", 0.10)),
-    Goal("held out: mean of short flows within 15%", 0.9, lambda c: _within(_DRAWN(c), "short_mean_s", 0.15)),
-    Goal("held out: 99th percentile within 30%", 0.9, lambda c: _within(_DRAWN(c), "short_p99_s", 0.30)),
-    Goal("held out: mean slowdown within 15%", 0.9, lambda c: _within(_DRAWN(c), "long_mean_slowdown", 0.15)),
+    Goal("24 cells: mean of short flows within 10%", 22 / 24, _GRID, "short_mean_s", 0.90, 1.10),
+    Goal("24 cells: mean of short flows within 15%", 1.0, _GRID, "short_mean_s", 0.85, 1.15),
+    Goal("24 cells: 99th percentile within 25%", 1.0, _GRID, "short_p99_s", 0.75, 1.25),
+    Goal("24 cells: mean slowdown within 10%", 1.0, _GRID, "long_mean_slowdown", 0.90, 1.10),
+    Goal("held out: mean of short flows within 15%", 0.9, _DRAWN, "short_mean_s", 0.85, 1.15),
+    Goal("held out: 99th percentile within 30%", 0.9, _DRAWN, "short_p99_s", 0.70, 1.30),
+    Goal("held out: mean slowdown within 15%", 0.9, _DRAWN, "long_mean_slowdown", 0.85, 1.15),
+    Goal("priority, pFabric: mean of short flows within 10%", 1.0, _PRIORITY, "short_mean_s", 0.90, 1.10),
+    Goal("priority, pFabric: 99th percentile within 20%", 1.0, _PRIORITY, "short_p99_s", 0.80, 1.20),
     Goal(
-        "priority, pFabric: mean of short flows within 10%", 1.0, lambda c: _within(_PRIORITY(c), "short_mean_s", 0.1)
+        "Reno over ports that drop: bound below packets", 0.98, lambda c: c.scheme in TIMERS, "long_mean_slowdown", 0, 1
     ),
-    Goal("priority, pFabric: 99th percentile within 20%", 1.0, lambda c: _within(_PRIORITY(c), "short_p99_s", 0.2)),
-    Goal("Reno over ports that drop: bound below packets", 0.98, lambda c: _bounds(_timers(c))),
-    Goal("pairs of schemes in the right order", 0.97, _in_order),
 )
+_ORDER, _ORDER_SHARE = "pairs of schemes in the right order", 0.97
 
 
 def table() -> list[str]:
     """Return the lines of the table of goals."""
     cells = all_compared()
+    rows = [(goal.text, len(goal.missed(cells)), len(goal.cases(cells)), goal.share) for goal in GOALS]
+    good, count = _in_order(cells)
     lines = ["| number | reached | goal | |", "|---|---|---|---|"]
-    for goal in GOALS:
-        good, count = goal.count(cells)
-        word = "yes" if good >= goal.share * count - 1e-9 else "**no**"
-        lines.append(f"| {goal.text} | {good} of {count} | {goal.share:.0%} | {word} |")
+    for text, missed, of, share in [*rows, (_ORDER, count - good, count, _ORDER_SHARE)]:
+        word = "yes" if of - missed >= share * of - 1e-9 else "**no**"
+        lines.append(f"| {text} | {of - missed} of {of} | {share:.0%} | {word} |")
     return lines
 
 
+def missed_cells() -> list[str]:
+    """Return the beginning of a line for each quantity of a cell that misses a goal; the page says why."""
+    cells = all_compared()
+    missed = dict.fromkeys((cell, goal.name) for goal in GOALS for cell in goal.missed(cells))
+    return [_missed(cell, name) for cell, name in missed]
+
+
+def _missed(cell: Compared, name: str) -> str:
+    fabric, profile, workload, load = cell.setting
+    rungs = ("", "")
+    if name == "long_mean_slowdown":
+        inputs, steady = model_inputs(cell_of(cell.rows[0]).scenario()), cell.rows[0]["long_max_min_steady"]
+        share = fair_share_slowdown(inputs.fabric, load=inputs.load * inputs.scheme.wire_ratio, path=inputs.scheme.path)
+        rungs = (f"{share / steady:.2f}", f"{steady / cell.found[name]:.2f}")
+    setting = f"{workload} {load:g}, {fabric}, {profile}"
+    return f"| {setting} | `{cell.scheme}` | {QUANTITIES[name]} | {cell.ratio(name):.2f} | {rungs[0]} | {rungs[1]} |"
+
+
 if __name__ == "__main__":
-    print("\n".join(table()))
+    print("\n".join([*table(), "", *missed_cells()]))
