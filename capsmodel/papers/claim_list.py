@@ -31,7 +31,7 @@ CAUSES = {
 """Kinds of causes of a difference, with which the text of each begins: ``"workload: ..."``."""
 _AS_IN_THE_STUDY = (
     *("where", "metric", "printed", "by", "conditions", "text", "note", "formula", "not_testable"),
-    *("same_as", "not_claimed", "cause"),
+    *("same_as", "not_claimed", "cause", "regime"),
 )
 _CLOSED_FORMS = "capsmodel.papers.closed_forms."
 
@@ -65,6 +65,8 @@ class PublishedClaim:
         The claim that says the same of the same runs; why the authors do not make it: a misprint, a check of ours.
     cause : str
         Why it is not met, where that is known; begins with one of `CAUSES` and a colon.
+    regime : str
+        The claim of a printed size without which this one has nothing to gain.
     """
 
     id: str
@@ -89,6 +91,7 @@ class PublishedClaim:
     same_as: str = ""
     not_claimed: str = ""
     cause: str = ""
+    regime: str = ""
 
     @classmethod
     def of(cls, study: str, claim: Claim) -> "PublishedClaim":

@@ -27,7 +27,16 @@ from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import LEDGER_COLUMNS, SETTING_COLUMNS, LedgerEntry, waiting
 from capsmodel.papers.studies import is_testbed, published_studies
 
-__all__ = ["CLOSED_FORM_TEST", "decided", "decided_by_runs", "settings_csv", "tried_settings", "update", "verdicts_csv"]
+__all__ = [
+    "CLOSED_FORM_TEST",
+    "decided",
+    "decided_by_runs",
+    "in_regime",
+    "settings_csv",
+    "tried_settings",
+    "update",
+    "verdicts_csv",
+]
 
 SECONDS_PER_HOUR = 3600
 CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"
@@ -113,6 +122,24 @@ def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
     return remarks
 
 
+def in_regime(entries: Mapping[str, LedgerEntry]) -> dict[str, LedgerEntry]:
+    """Return entries in which what is absent or fails is open where our runs are not in the paper's regime.
+
+    A claim may name another one that prints it (its `regime`); it is not ours if that one differs.
+    """
+    claims = read_claims()
+    return {name: _by_regime(entry, claims[name].regime, entries) for name, entry in entries.items()}
+
+
+def _by_regime(entry: LedgerEntry, regime: str, entries: Mapping[str, LedgerEntry]) -> LedgerEntry:
+    if not regime or entry.verdict not in ("absent", "fails") or entries[regime].verdict != "differs":
+        return entry
+    ours = _cell(tuple(float(f"{value:.3g}") for value in entries[regime].value))
+    why = f"not the paper's regime, in which {regime} is {read_claims()[regime].printed}: ours is {ours}"
+    reason = f"no number of seeds decides it: {why}"
+    return replace(entry, verdict="open", reason="; ".join(filter(None, (entry.reason, reason))))
+
+
 def tried_settings(campaign: Campaign) -> Iterator[TriedSetting]:
     """Yield by how much printed sizes are off in each setting other than the text's that was run, claim by claim.
 
@@ -176,7 +203,10 @@ def update(data: Path, results: Path) -> None:
         Campaign(design, results).keep(kept)
     campaigns = [Campaign(design, kept) for design in published_studies().values()]
     tried = (row for campaign in campaigns for row in tried_settings(campaign))
-    written = {"verdicts": verdicts_csv(decided() | decided_by_runs(campaigns)), "settings": settings_csv(tried)}
+    written = {
+        "verdicts": verdicts_csv(in_regime(decided() | decided_by_runs(campaigns))),
+        "settings": settings_csv(tried),
+    }
     for name, text in written.items():
         with atomic_writer(data / "papers" / f"{name}.csv") as file:
             file.write(text.encode())

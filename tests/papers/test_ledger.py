@@ -13,8 +13,8 @@ from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.papers import NOT_MET, claim_causes, claim_totals, claims, ledger
 from capsmodel.papers.claim_list import CAUSES, FORMULAS, read_claims, studies
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.index import PAPER_KEYS, read_checks, read_ledger, read_settings, read_verdicts
-from capsmodel.papers.ledger import CLOSED_FORM_TEST, settings_csv, verdicts_csv
+from capsmodel.papers.index import PAPER_KEYS, LedgerEntry, read_checks, read_ledger, read_settings, read_verdicts
+from capsmodel.papers.ledger import CLOSED_FORM_TEST, in_regime, settings_csv, verdicts_csv
 from capsmodel.papers.studies import published_studies, simulated_studies
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +47,25 @@ def test_what_differs_by_more_than_twice_has_a_cause_or_settings_that_were_tried
     known = [row for row in far if row.claim.cause or row.claim.id in tried or row.entry.in_other_settings]
     assert len(known) == len(far)
     assert len(far) > 90
+
+
+def test_what_is_absent_outside_the_papers_regime_is_open():
+    """One claim prints a size that ours differs from, and another one names it as what it needs."""
+    entry = LedgerEntry("study", "", (1.0,), (), "absent", "chosen")
+    regime = CLAIMS["dc2mtcp-f5-2"].regime
+    for verdict, word in {"differs": "open", "agrees": "absent", "open": "absent"}.items():
+        found = in_regime({"dc2mtcp-f5-2": entry, regime: replace(entry, verdict=verdict, value=(99.62,))})
+        assert found["dc2mtcp-f5-2"].verdict == word
+    held = in_regime({"dc2mtcp-f5-2": replace(entry, verdict="holds"), regime: replace(entry, verdict="differs")})
+    assert held["dc2mtcp-f5-2"].verdict == "holds"
+    assert "not the paper's regime" in LEDGER["dc2mtcp-f5-2"].reason
+
+
+def test_a_regime_is_a_printed_size_of_the_same_paper():
+    for claim in CLAIMS.values():
+        if claim.regime:
+            assert CLAIMS[claim.regime].paper == claim.paper
+            assert CLAIMS[claim.regime].printed
 
 
 def test_what_fails_in_few_settings_says_so():

@@ -169,6 +169,10 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Why those who are quoted do not make it: a misprint, a check of our own. It is judged, and not counted.
     cause : str
         Why it is not met, where that is known; for people.
+    regime : str
+        Id of another claim of the paper, of a printed size without which there is nothing to gain: how many flows wait
+        for a timer, how full links are. Where ours differs from it, a ledger takes the contrary of this claim for no
+        evidence (:mod:`capsmodel.papers.ledger`).
     """
 
     id: str
@@ -179,6 +183,7 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
     same_as: str = ""
     not_claimed: str = ""
     cause: str = ""
+    regime: str = ""
 
     @property
     def is_simulated(self) -> bool:
