@@ -1,28 +1,43 @@
-"""Sliders for the best coding unit of a fabric, for notebooks.
+"""Sliders for notebooks: the best coding unit of a fabric, and completion times of schemes at a load.
 
-The answer is that of :func:`capsmodel.coding.optimal_unit.optimal_coding_unit`; the figure shows the delay, the
-decoding probability and the share of repair packets over the size of the unit.
+The best unit is that of :func:`capsmodel.coding.optimal_unit.optimal_coding_unit`; its figure shows the delay, the
+decoding probability and the share of repair packets over the size of the unit. Completion times are those of
+:func:`capsmodel.predict_fct`, over the load.
 """
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from capsmodel.checks import ParameterError, one_number, require, whole
 from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE
-from capsmodel.plotting import new_figure
+from capsmodel.plotting import legend_below, look, new_figure
+from capsmodel.prediction.completion import COMPARED_LOAD, Prediction
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CAPS_SETTING", "Calculator", "best_unit", "draw_units", "unit_png"]
+__all__ = [
+    "CAPS_SETTING",
+    "Calculator",
+    "CompletionTimes",
+    "Predicts",
+    "best_unit",
+    "draw_completion_times",
+    "draw_units",
+    "plot_predictions",
+    "unit_png",
+]
 
 _PATHS = 40
 CAPS_SETTING: dict[str, Any] = {
@@ -118,8 +133,12 @@ def draw_units(setting: Mapping[str, Any]) -> "Figure":
 
 def unit_png(setting: Mapping[str, Any]) -> bytes:
     """Return :func:`draw_units` as the bytes of a PNG; `setting` as in :func:`best_unit`."""
+    return _png(draw_units(setting))
+
+
+def _png(figure: "Figure") -> bytes:
     file = BytesIO()
-    draw_units(setting).savefig(file, format="png")
+    figure.savefig(file, format="png")
     return file.getvalue()
 
 
@@ -163,7 +182,49 @@ def _taken(field: Any) -> str:
     return f"whole numbers from {field.min} to {field.max}" if hasattr(field, "max") else "text, a number with its unit"
 
 
-class Calculator:
+class _Fields:
+    """Fields with a picture below that follows them, and a line that says why there is none."""
+
+    fields: dict[str, Any]
+    _shown: Any
+
+    def __init__(self, ipywidgets: Any) -> None:
+        self.picture, self.message = ipywidgets.Image(format="png"), ipywidgets.Label()
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """What the fields say now."""
+        return {key: field.value for key, field in self.fields.items()}
+
+    def _drawn(self) -> bytes:
+        raise NotImplementedError
+
+    def _follow(self, follow: bool) -> None:
+        """Let the figure follow the fields, or not while several of them change."""
+        for field in self.fields.values():
+            (field.observe if follow else field.unobserve)(self._redraw, names="value")
+
+    def _redraw(self, change: object) -> None:
+        try:
+            self.picture.value, self.message.value = self._drawn(), ""
+        except ParameterError as error:
+            self.message.value = str(error)
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display(self._shown)
+
+
+def _ipywidgets() -> Any:
+    try:
+        import ipywidgets
+    except ModuleNotFoundError:
+        raise ParameterError("the calculator needs ipywidgets: pip install ipywidgets") from None
+    return ipywidgets
+
+
+class Calculator(_Fields):
     """Sliders and text fields with a figure below that follows them, for a notebook with a running kernel.
 
     Attributes
@@ -183,14 +244,11 @@ class Calculator:
     """
 
     def __init__(self) -> None:
-        try:
-            import ipywidgets
-        except ModuleNotFoundError:
-            raise ParameterError("the calculator needs ipywidgets: pip install ipywidgets") from None
-        look = {"style": {"description_width": "7em"}, "layout": ipywidgets.Layout(width="24em")}
-        look["continuous_update"] = False  # a figure when the slider is let go, not for each position on the way
-        self.picture, self.message = ipywidgets.Image(format="png"), ipywidgets.Label()
-        self.fields = {key: _field(ipywidgets, key, look) for key in CAPS_SETTING}
+        ipywidgets = _ipywidgets()
+        super().__init__(ipywidgets)
+        of_widgets = {"style": {"description_width": "7em"}, "layout": ipywidgets.Layout(width="24em")}
+        of_widgets["continuous_update"] = False  # a figure when the slider is let go, not for each position on the way
+        self.fields = {key: _field(ipywidgets, key, of_widgets) for key in CAPS_SETTING}
         paths, flows = self.fields["paths"], self.fields["long_flows"]
         ipywidgets.dlink((paths, "value"), (flows, "max"), transform=lambda count: count - 1)  # one path stays free
         self._follow(True)
@@ -198,11 +256,6 @@ class Calculator:
         grid = ipywidgets.GridBox(list(self.fields.values()), layout=columns)
         self._shown = ipywidgets.VBox([grid, self.message, self.picture])
         self._redraw(None)
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """What the fields say now."""
-        return {key: field.value for key, field in self.fields.items()}
 
     def move(self, **values: Any) -> OptimalUnit[int, float]:
         """Set the fields to `CAPS_SETTING` except for `values`, and return the best unit.
@@ -237,31 +290,135 @@ class Calculator:
             if field.value != value:
                 raise ParameterError(f"{key} = {value}, but the field takes {_taken(field)}")
 
-    def _follow(self, follow: bool) -> None:
-        """Let the figure follow the fields, or not while several of them change."""
-        for field in self.fields.values():
-            (field.observe if follow else field.unobserve)(self._redraw, names="value")
-
-    def _redraw(self, change: object) -> None:
-        try:
-            self.picture.value, self.message.value = _drawn_once(tuple(self.setting.items())), ""
-        except ParameterError as error:
-            self.message.value = str(error)
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        display(self._shown)
+    def _drawn(self) -> bytes:
+        return _drawn_once(tuple(self.setting.items()))
 
 
-def _field(ipywidgets: Any, key: str, look: dict[str, Any]) -> Any:
+class Predicts(Protocol):
+    """What gives a prediction at loads, as ``capsim.model_inputs`` returns it."""
+
+    def predict(self, load: ArrayLike) -> Prediction:
+        """Return the prediction at a load or at several."""
+        ...
+
+
+_DRAWN_LOADS = np.linspace(0.05, COMPARED_LOAD, 14)
+
+
+def plot_predictions(predictions: Mapping[str, Prediction]) -> "Figure":
+    """Draw completion times over the load, a curve for each scheme; what is a bound is left out.
+
+    Parameters
+    ----------
+    predictions : mapping
+        Predictions at several loads, by the name of the scheme (:func:`capsmodel.predict_fct`).
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Panels of mean and 99th percentile of short flows, in us, and of the mean slowdown of long ones;
+        :func:`capsmodel.plotting.save_figure` writes it.
+    """
+    figure = new_figure(width_in=9.6)
+    panels = figure.subplots(1, 3)
+    heads = ("short flows, mean, us", "short flows, 99th percentile, us", "long flows, mean slowdown")
+    for panel, head in zip(panels, heads, strict=True):
+        panel.set(xlabel="load", ylabel=head)
+    for number, (name, one) in enumerate(predictions.items()):
+        style = look(number) | {"marker": "", "label": name}
+        if one.short.basis != "bound":
+            panels[0].plot(one.load, 1e6 * np.asarray(one.short.mean_s), **style)
+            panels[1].plot(one.load, 1e6 * np.asarray(one.short.quantile_s(0.99)), **style)
+        if one.long.basis != "bound":
+            panels[2].plot(one.load, one.long.mean_slowdown, **style)
+    return figure
+
+
+def draw_completion_times(models: Mapping[str, Predicts], *, load: float) -> "Figure":
+    """Return a figure of completion times over the load, and their values at one load.
+
+    Parameters
+    ----------
+    models : mapping
+        By the name of the scheme, as ``capsim.model_inputs`` returns it.
+    load : float
+        Payload over the capacity of the links of hosts, in (0, 0.7].
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Bounds are not drawn; their values stand behind ``>``.
+    """
+    figure = plot_predictions({name: one.predict(_DRAWN_LOADS) for name, one in models.items()})
+    for panel in figure.axes:
+        panel.axvline(load, color="0.6", linewidth=1)
+    legend_below(figure)
+    lines = [f"{name}: {_values(one.predict(load))}" for name, one in models.items()]
+    figure.suptitle("\n".join([f"load {load:g}", *lines]), fontsize="small", ha="left", x=0.02)
+    return figure
+
+
+def _values(prediction: Prediction) -> str:
+    """Return completion times at one load in words."""
+    short, long = prediction.short, prediction.long
+    times = [f"{1e6 * float(value):.3g} us" for value in (short.mean_s, short.quantile_s(0.99))]
+    signs = ["> " if basis == "bound" else "" for basis in (short.basis, long.basis)]
+    short_text = f"short flows {signs[0]}{times[0]}, 99th percentile {signs[0]}{times[1]}"
+    return f"{short_text}; long flows {signs[1]}{float(long.mean_slowdown):.3g} times as long as alone"
+
+
+class CompletionTimes(_Fields):
+    """A slider for the load and a list of schemes, with completion times below that follow them, for a notebook.
+
+    Parameters
+    ----------
+    models : mapping
+        As of :func:`draw_completion_times`.
+
+    Attributes
+    ----------
+    fields : dict
+        The widgets: ``load``, and ``schemes``, of which several may be chosen.
+    picture, message : ipywidgets.Image, ipywidgets.Label
+        As of :class:`Calculator`.
+
+    Raises
+    ------
+    ParameterError
+        If ipywidgets is not installed.
+    """
+
+    def __init__(self, models: Mapping[str, Predicts]) -> None:
+        ipywidgets = _ipywidgets()
+        super().__init__(ipywidgets)
+        self._models = dict(models)
+        names = tuple(self._models)
+        self.fields = {
+            "load": ipywidgets.FloatSlider(
+                value=0.4, min=0.05, max=COMPARED_LOAD, step=0.05, description="load", continuous_update=False
+            ),
+            "schemes": ipywidgets.SelectMultiple(options=names, value=names, description="schemes"),
+        }
+        self._follow(True)
+        self._shown = ipywidgets.VBox([ipywidgets.HBox(list(self.fields.values())), self.message, self.picture])
+        self._redraw(None)
+
+    def _drawn(self) -> bytes:
+        chosen = self.fields["schemes"].value
+        require(bool(chosen), "no scheme is chosen: choose one or more")
+        return _png(
+            draw_completion_times({name: self._models[name] for name in chosen}, load=self.fields["load"].value)
+        )
+
+
+def _field(ipywidgets: Any, key: str, of_widgets: dict[str, Any]) -> Any:
     """Return the widget of one part of the setting."""
     value, name = CAPS_SETTING[key], _NAMES[key]
     if key == "objective":
-        kept = {part: look[part] for part in ("style", "layout")}
+        kept = {part: of_widgets[part] for part in ("style", "layout")}
         return ipywidgets.Dropdown(options=_OBJECTIVES, value=value, description=name, **kept)
     if isinstance(value, str):
-        return ipywidgets.Text(value=value, description=name, **look)
+        return ipywidgets.Text(value=value, description=name, **of_widgets)
     least = 2 if key == "paths" else int(key == "window_packets")
     most = _MOST.get(key, CAPS_SETTING["paths"] - 1)
-    return ipywidgets.IntSlider(value=value, min=least, max=most, description=name, **look)
+    return ipywidgets.IntSlider(value=value, min=least, max=most, description=name, **of_widgets)

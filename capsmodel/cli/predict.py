@@ -15,13 +15,14 @@ from capsim.results.prediction import QUANTITIES, predicted, simulated
 from capsim.scenario.model_inputs import ModelInputs, model_inputs
 from capsim.scenario.profile import filled, rate_remarks
 from capsim.study.plot import latex_table
+from capsmodel.calculator import plot_predictions
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.options import Flag, Loads
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
-from capsmodel.plotting import check_figure_path, legend_below, look, new_figure, save_figure
+from capsmodel.plotting import check_figure_path, legend_below, look, save_figure
 from capsmodel.prediction.completion import COMPARED_LOAD, LONG_BYTES, Prediction
 
 Rows = list[dict[str, Any]]
@@ -245,22 +246,15 @@ def _latex(rows: Rows) -> str:
 
 def _draw(inputs: dict[str, ModelInputs], rows: Rows, scenario: Scenario, file: Path) -> None:
     """Draw what is no bound over the load, and packets as points."""
-    figure = new_figure(width_in=9.6)
-    axes = figure.subplots(1, 3)
-    keys = ("short_mean_s", "short_p99_s", "long_mean_slowdown")
-    for position, (name, one) in enumerate(inputs.items()):
-        loads = _DRAWN_LOADS[_DRAWN_LOADS * _most_load(one) < 0.95]
-        curve = one.predict(loads, **_thresholds(scenario))
-        values, style = predicted(curve), look(position)
-        for panel, key in zip(axes, keys, strict=True):
-            head, factor = _HEADS[key]
-            panel.set(xlabel="load", ylabel=head)
-            if curve.rests_on[key.partition("_")[0]] != "bound":
-                panel.plot(loads, values[key] * factor, **style | {"marker": ""}, label=name)
-                seen = [row for row in rows if row["scheme"] == name and row["simulated_flows"]]
-                points = [(row["load"], row[f"simulated_{key}"] * factor) for row in seen]
-                if points:
-                    panel.plot(*zip(*points, strict=True), **style | {"linestyle": ""})
+    loads = {name: _DRAWN_LOADS[_DRAWN_LOADS * _most_load(one) < 0.95] for name, one in inputs.items()}
+    curves = {name: one.predict(loads[name], **_thresholds(scenario)) for name, one in inputs.items()}
+    figure = plot_predictions(curves)
+    for position, (name, curve) in enumerate(curves.items()):
+        seen = [row for row in rows if row["scheme"] == name and row["simulated_flows"]]
+        for panel, key in zip(figure.axes, ("short_mean_s", "short_p99_s", "long_mean_slowdown"), strict=True):
+            points = [(row["load"], row[f"simulated_{key}"] * _HEADS[key][1]) for row in seen]
+            if points and curve.rests_on[key.partition("_")[0]] != "bound":
+                panel.plot(*zip(*points, strict=True), **look(position) | {"linestyle": ""})
     legend_below(figure)
     save_figure(figure, file)
 

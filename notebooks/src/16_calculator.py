@@ -6,8 +6,10 @@
 # not those of its formula. This notebook has the sliders. Run all cells and move them. Without a running kernel the
 # pictures show the setting of the paper, CAPS (coding-based adaptive packet spraying).
 #
+# A second calculator, at the end, has a slider for the load and a list of schemes: how long flows take under each.
+#
 # **After this notebook** you can say for a fabric of your own whether coding is worth it, with units of which size, and
-# which quantity decides that. It runs in about 5 s on two cores.
+# which quantity decides that; and under which scheme its flows end first. It runs in about 5 s on two cores.
 #
 # | field | symbol | meaning |
 # |---|---|---|
@@ -22,7 +24,8 @@
 # %%
 from IPython.display import Image
 
-from capsmodel.calculator import CAPS_SETTING, Calculator, best_unit, unit_png
+from capsim import LeafSpine, Poisson, Scenario, model_inputs
+from capsmodel.calculator import CAPS_SETTING, Calculator, CompletionTimes, best_unit, unit_png
 
 # %% [markdown]
 # ## The setting of the paper
@@ -67,6 +70,28 @@ units = {name: calculator.move(**values) for name, values in moves.items()}
 for name, best in units.items():
     print(f"{name:28s} k = {best.k:2d}, r = {best.r:2d}, {1e3 * best.delay_s:.3f} ms, p_S = {best.decode_prob:.3f}")
 paper = calculator.move()
+
+# %% [markdown]
+# ## Load and schemes
+#
+# Which transport at which load? No packet is sent for this answer: the formulas are those of notebook 23, and
+# [completion times without packets](../docs/prediction.md) says how far they are from packets. Fabric and flows are a
+# scenario, to be changed here; the slider is the load, and several schemes may be chosen. Bounds (`ecmp`: Reno over
+# ports that drop, whose timers have no formula) have no curve, and stand behind `>`.
+#
+# Where ports send short flows first (`ecmp_pq`) these hardly feel the load. Sprayed packets with windows that follow
+# delays (`uet`) are ahead of one path with marks (`dctcp`) for short and for long flows.
+
+# %% mystnb={"image": {"alt": "times of short flows and slowdown of long ones over the load, for three schemes"}}
+fabric = LeafSpine(leaves=4, hosts_per_leaf=4, spines=4, rate_bps=100e9, delay_s=1e-6)
+web = Poisson(workload="websearch", load=0.4, flows=1000)
+scenario = Scenario(fabric=fabric, traffic=(web,), profile="100g", nic="round_robin")
+models = {name: model_inputs(scenario, scheme=name) for name in ("uet", "dctcp", "ecmp_pq", "ecmp")}
+times = CompletionTimes(models)
+Image(times.picture.value)
+
+# %%
+times
 
 # %% [markdown]
 # ## Exercises
@@ -120,3 +145,7 @@ assert units["no path blocked"].r == 0
 assert units["20 blocked, window of 256"].r == 0
 assert units["20 blocked, window of 256"].delay_s == units["20 blocked, window of 256"].uncoded_delay_s
 assert units["Eq. 4 as printed"].k == 61
+at = {name: model.predict([0.2, 0.6]) for name, model in models.items()}
+assert at["ecmp_pq"].short.mean_s[1] < 1.1 * at["ecmp_pq"].short.mean_s[0]
+assert (at["uet"].short.mean_s < at["dctcp"].short.mean_s).all()
+assert (at["uet"].long.mean_slowdown < at["dctcp"].long.mean_slowdown).all()

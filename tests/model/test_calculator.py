@@ -1,4 +1,4 @@
-"""The sliders of notebook 16: they show what the model says, take any rate and time, and tell what they cannot read."""
+"""The sliders of notebook 16: they show what the models say, take any rate and time, and tell what they cannot read."""
 
 import re
 import sys
@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import capsmodel as cm
-from capsmodel.calculator import CAPS_SETTING, Calculator, best_unit, draw_units
+from capsmodel.calculator import CAPS_SETTING, Calculator, CompletionTimes, best_unit, draw_completion_times, draw_units
 from capsmodel.checks import ParameterError
 
 
@@ -115,3 +115,49 @@ def test_without_ipywidgets_it_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
     with pytest.raises(ParameterError, match="pip install ipywidgets"):
         Calculator()
+
+
+class OfScheme:
+    """A scheme on a fabric under web search."""
+
+    def __init__(self, **scheme):
+        fabric = {"leaves": 4, "hosts_per_leaf": 4, "spines": 4, "rate_bps": 100e9, "delay_s": 1e-6}
+        self.inputs = {"fabric": cm.FabricModel.leaf_spine(**fabric), "sizes": cm.load_workload("websearch")}
+        self.inputs["scheme"] = cm.SchemeModel(payload_bytes=4110, **scheme)
+
+    def predict(self, load):
+        return cm.predict_fct(load, **self.inputs)
+
+
+MODELS = {"marks": OfScheme(control="marks", standing_packets=15), "losses": OfScheme(control="losses")}
+
+
+def test_completion_times_are_those_of_the_model_and_bounds_are_not_drawn():
+    figure = draw_completion_times(MODELS, load=0.4)
+    found = MODELS["marks"].predict(0.4)
+    for panel, value in zip(
+        figure.axes,
+        (1e6 * found.short.mean_s, 1e6 * found.short.quantile_s(0.99), found.long.mean_slowdown),
+        strict=True,
+    ):
+        (curve, at) = panel.lines
+        assert curve.get_label() == "marks"
+        assert list(at.get_xdata()) == [0.4, 0.4]
+        assert curve.get_ydata()[list(curve.get_xdata().round(6)).index(0.4)] == pytest.approx(value)
+    texts = figure.get_suptitle().splitlines()
+    assert texts[0] == "load 0.4"
+    assert texts[1].startswith(f"marks: short flows {1e6 * found.short.mean_s:.3g} us, ")
+    assert texts[2].count(">") == 3
+
+
+def test_completion_times_follow_load_and_schemes():
+    sliders = CompletionTimes(MODELS)
+    pictures = {sliders.picture.value}
+    for key, value in (("load", 0.6), ("schemes", ("marks",))):
+        sliders.fields[key].value = value
+        pictures.add(sliders.picture.value)
+    assert len(pictures) == 3
+    assert sliders.setting == {"load": 0.6, "schemes": ("marks",)}
+    sliders.fields["schemes"].value = ()
+    assert sliders.message.value == "no scheme is chosen: choose one or more"
+    assert sliders.picture.value in pictures
