@@ -1,21 +1,50 @@
 """``capsmodel schemes``: the schemes that can be named in other commands, and their parameters."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from capsim import Scheme
 from capsim import scheme as find
 from capsim import schemes as all_schemes
 from capsim.base.bounds import SSTHRESH_BYTES
-from capsim.protocols.registry import NICS
+from capsim.protocols.registry import NICS, built_in
 from capsim.roles.catalogue import Parameter, components, parameters, parts_of
 from capsim.roles.hooks import ROLES
 from capsmodel.cli.shared.output import AS_TEXT, Output, explain, print_table, say, without_markup
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import quantity
+from capsmodel.papers.claim_list import PAPER_KEYS
+
+TODAY, PAPERS = "Of networks, standards and others' papers", "Those of the five papers"
+OTHERS, OWN = "Reconstructions, controls, and habits of simulators", "Your own"
+_HABITS = ("_ns2", "_ns3")
+
+
+def group_of(scheme: Scheme) -> str:
+    """Return under which title a scheme is listed.
+
+    Examples
+    --------
+    >>> [group_of(find(name)) for name in ("uet", "caps", "caps_ns2")] == [TODAY, PAPERS, OTHERS]
+    True
+    """
+    if scheme.name not in {one.name for one in built_in()}:
+        return OWN
+    if scheme.reconstructed or scheme.cite == "capsmodel" or scheme.name.endswith(_HABITS):
+        return OTHERS
+    return PAPERS if scheme.cite in PAPER_KEYS else TODAY
+
+
+def in_groups(known: Iterable[Scheme]) -> dict[str, list[Scheme]]:
+    """Return schemes by group, today's first; groups without a scheme are left out."""
+    groups: dict[str, list[Scheme]] = {title: [] for title in (OWN, TODAY, PAPERS, OTHERS)}
+    for one in known:
+        groups[group_of(one)].append(one)
+    return {title: schemes for title, schemes in groups.items() if schemes}
 
 
 def schemes(name: str | None = None, *, output: Output = AS_TEXT) -> None:
-    """List the schemes that can be simulated, or all parameters of one, with defaults, bounds and meanings.
+    """List the schemes that can be simulated in groups, or all parameters of one, with defaults, bounds and meanings.
 
     Parameters
     ----------
@@ -25,22 +54,25 @@ def schemes(name: str | None = None, *, output: Output = AS_TEXT) -> None:
     if name is not None:
         _print_scheme(name, output)
         return
+    groups = in_groups(all_schemes().values())
     rows: list[dict[str, Any]] = [
         {
             "scheme": known.name,
             **{role: _names(known, role) for role in ROLES},
             "source": known.cite,
             "summary": known.about,
+            "group": title,
         }
-        for known in all_schemes().values()
+        for title, schemes in groups.items()
+        for known in schemes
     ]
-    if output.is_text:
-        rows = [row | {"parts": ", ".join(row[role] for role in ROLES)} for row in rows]
-        columns = [Column(key, key) for key in ("scheme", "summary")] + [Column("parts", ", ".join(ROLES))]
-        print_table(rows, columns=[*columns, Column("source", "source")], title="Schemes")
-        say("capsmodel schemes NAME lists the parameters of one.")
+    if not output.is_text:
+        print_table(rows, output=output)
         return
-    print_table(rows, output=output)
+    columns = [Column("scheme", "scheme"), Column("summary", "summary")]
+    for title in groups:
+        print_table([row for row in rows if row["group"] == title], columns=columns, title=title)
+    say("capsmodel schemes NAME has what one is made of, its source and its parameters.")
 
 
 def _names(scheme: Scheme, role: str) -> str:

@@ -18,6 +18,7 @@ from capsim.roles.catalogue import meanings_of, parts_of
 from capsim.roles.components import Scheme
 from capsim.roles.hooks import HOOKS, ROLES
 from capsmodel import papers
+from capsmodel.cli.schemes import in_groups
 
 
 def shown(value: object) -> str:
@@ -61,18 +62,21 @@ class Schemes(Generated):
     """``.. schemes::``: an overview, then a section for each scheme."""
 
     def content_nodes(self) -> Iterable[nodes.Node]:
-        """Yield the overview and the sections."""
-        yield table(("scheme", *ROLES, "sizes known"), map(self.overview, built_in()))
+        """Yield an overview of each group and the sections."""
+        for title, schemes in in_groups(built_in()).items():
+            yield nodes.paragraph("", "", nodes.strong("", title))
+            yield table(("scheme", "summary", "made of"), map(self.overview, schemes))
         yield from map(self.one, built_in())
 
     def overview(self, scheme: Scheme) -> list[Cell]:
         """Return the row of a scheme; a component that not all flows have is named with the flows that have it."""
         names = (
-            [f"{part.name} ({flows})" if flows else part.name for flows, part in parts_of(scheme, role).items()]
+            f"{part.name} ({flows})" if flows else part.name
             for role in ROLES
+            for flows, part in parts_of(scheme, role).items()
         )
-        known = "yes" if scheme.known_sizes else "no"
-        return [link(scheme.name, f"scheme {scheme.name}"), *(stacked(*each) for each in names), known]
+        made_of = ", ".join(name for name in names if name != "none")
+        return [link(scheme.name, f"scheme {scheme.name}"), scheme.about, made_of]
 
     def one(self, scheme: Scheme) -> nodes.section:
         """Return the section of a scheme: what its module says, its components, where it comes from."""

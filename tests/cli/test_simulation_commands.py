@@ -13,10 +13,11 @@ import pytest
 from cli.commands import printed, refused, succeed, succeeded
 from rich.console import Console
 
-from capsim import Result
+from capsim import Result, schemes
 from capsim.results.files import read_manifest, read_table
 from capsim.run.simulation import Loading
 from capsmodel.cli import main
+from capsmodel.cli.schemes import OTHERS, PAPERS, TODAY, in_groups
 from capsmodel.cli.simulate import _Bar, simulated_time, waiting
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import part_files
@@ -314,6 +315,16 @@ def test_schemes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(printed(["schemes", "--json"], capsys))
     assert {"ecmp", "rps"} <= {row["scheme"] for row in rows}
     assert all(row["source"] and row["summary"] for row in rows)
+
+
+def test_each_scheme_stands_in_one_group_and_those_in_use_come_first(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(["schemes"], capsys)
+    heads = [shown.index(title) for title in (TODAY, PAPERS, OTHERS)]
+    assert heads == sorted(heads)
+    groups = in_groups(schemes().values())
+    assert sorted(one.name for group in groups.values() for one in group) == sorted(schemes())
+    assert {"ecmp", "letflow", "rps", "dctcp", "rps_trim", "uet", "ec_rack"} <= {one.name for one in groups[TODAY]}
+    assert {one.name for one in groups[OTHERS]} >= {one.name for one in schemes().values() if one.reconstructed}
 
 
 def test_meanings_of_parameters_are_printed_without_markup(capsys: pytest.CaptureFixture[str]) -> None:
