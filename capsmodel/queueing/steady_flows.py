@@ -16,23 +16,26 @@ after        until all counted flows are complete, when the run ends        as t
 N hosts, ρ the load of this process on their links, ρ_t that of all Poisson processes of the run: the mean slowdown of
 two links that share their rates (:func:`capsmodel.queueing.settling.mean_slowdown`). A transport that keeps its flows
 longer than sharing does begins with too few. So do paths chosen by a hash, and fabrics whose inner links have more load
-than those of hosts: ρ is that of hosts. Measured over long runs, 8000 counted flows of Facebook's Hadoop, by eight
-runs of 1000 flows, at 10 Gbps and between two leaves; the standard errors of the ratios are about 0.06:
+than those of hosts: ρ is that of hosts. How far below it began, a run finds by itself, from how long its flows lasted
+(`settled_start`, :mod:`capsim.results.load_record`), and says so below 0.9. 48 runs of 1000 counted flows over 16 long
+ones, which count 8000, with Facebook's Hadoop between two leaves at load 0.6; the standard errors of the ratios are
+0.02 to 0.05:
 
-================================================ =========== ============ ===========
-Setting, load 0.6                                In progress Short flows: Long flows:
-                                                             mean wait    slowdown
-================================================ =========== ============ ===========
-Ultra Ethernet, sprayed, 100 Gbps, any pairs                 0.93         0.91
-DCTCP, sprayed                                   0.65        0.88         0.78
-DCTCP, hashed                                    0.62        0.84         0.74
-DCTCP, sprayed, 2:1, load of the uplinks         0.62        0.84         0.76
-DCTCP, hashed, 2:1, load of the uplinks          0.61        0.80         0.80
-CDCPS, sprayed                                   0.33        0.63         0.53
-================================================ =========== ============ ===========
+=============================================== =============== =========== ============ =============
+Setting, at 10 Gbps but for the first           `settled_start` In progress Short flows: Long flows:
+                                                                            mean wait    mean slowdown
+=============================================== =============== =========== ============ =============
+Ultra Ethernet, sprayed, 100 Gbps               0.94            0.89        0.95         0.95
+DCTCP, sprayed                                  0.84            0.81        0.97         0.91
+DCTCP, hashed                                   0.82            0.80        0.94         0.90
+DCTCP, sprayed, 2:1, load of the uplinks        0.88            0.85        0.93         0.91
+DCTCP, hashed, 2:1, load of the uplinks         0.82            0.82        0.95         0.92
+CDCPS, sprayed                                  0.25            0.38        0.77         0.68
+=============================================== =============== =========== ============ =============
 
-A cold start of 1000 flows has 0.60 and 0.65 in the first row. Under CDCPS the long runs still grow: they too are below
-a steady state. Where this matters, count more flows: from a steady start a run goes on to settle.
+A cold start of 1000 flows has 0.61 and 0.65 of the wait and of the slowdown in the first row. Under CDCPS the long runs
+still grow: they too are below a steady state. Where this matters, count more flows: from a steady start a run goes on
+to settle.
 """
 
 from dataclasses import dataclass
