@@ -3,17 +3,20 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import tomli_w
 from cyclopts import Parameter
 
+from capsim.fabric.kinds import AnyFabric
+from capsim.fabric.traffic import AnyTraffic
 from capsim.results.load_record import offered_line
 from capsim.study.campaign import Campaign
 from capsim.study.claims import Design
-from capsim.study.file import read_study, tables_of
+from capsim.study.file import RelationName, read_study, tables_of
 from capsim.study.metrics import METRICS
 from capsim.study.plot import PLOTTED
 from capsim.study.points import point_name
@@ -60,6 +63,7 @@ def study(
     expand: Flag = False,
     costs: Flag = False,
     check: Flag = False,
+    new: Flag = False,
     known: Annotated[bool, Parameter(name="--list", negative=(), show_default=False)] = False,
     budget: Annotated[MaybeDuration, Parameter(group=MACHINES)] = None,
     shard: Annotated[str | None, Parameter(group=MACHINES, metavar="I/N")] = None,
@@ -97,6 +101,8 @@ def study(
         schemes, on which the ids of runs depend.
     check
         Check that the rows in DIR are of this study; likewise.
+    new
+        Write a study to begin with to the file STUDY: two schemes at two loads, with comments on what else there is.
     known
         List the studies that come with the package, and those of the papers with the claims that each decides.
     budget
@@ -116,12 +122,10 @@ def study(
     """
     require(not (quick and reduced), "--quick and --reduced exclude each other: give one")
     limits = budget is not None or shard is not None
-    if known:
-        flags = settings or quick or reduced or expand or costs or check or limits or keep_results or machines.given
-        values = (seeds, out, metrics, plot)
-        is_alone = not (study or set_ or flags or any(one is not None for one in values))
-        require(is_alone, "--list shows all names: give it alone, or with --json or --csv")
-        _print_list(output)
+    flags = settings or quick or reduced or expand or costs or check or limits or keep_results or machines.given
+    has_others = bool(set_) or flags or any(one is not None for one in (seeds, out, metrics, plot))
+    if known or new:
+        _list_or_write(study, known=known, new=new, is_alone=not has_others, output=output)
         return
     require(bool(study), "name a file, a study, a figure or a claim, as in spray or caps-fig17; --list shows them")
     ways = {"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}
@@ -196,6 +200,37 @@ def _study(
         design = design.with_seeds(seeds)
     design = replace(design, text_only=text_only, loads_files=loads_files)
     return Study.of(replace(design, at_scale="reduced") if reduced else design)
+
+
+def _list_or_write(study: str, *, known: bool, new: bool, is_alone: bool, output: Output) -> None:
+    if known:
+        require(is_alone and not (study or new), "--list shows all names: give it alone, or with --json or --csv")
+        _print_list(output)
+        return
+    require(is_alone and output.is_text, "--new runs nothing: give it with the name of the file alone")
+    _write_new(Path(study))
+
+
+def _write_new(path: Path) -> None:
+    """Write a study to begin with, with what its keys may be."""
+    require(path.suffix == ".toml", f"--new writes a file, and {path} does not end in .toml: name drill.toml or so")
+    require(not path.exists(), f"{path} is there already: name another file, or remove it")
+    formulas = ("", "true", "best at", "u-shaped")
+    texts = {
+        "name": path,
+        "fabrics": _tags(AnyFabric),
+        "traffic": _tags(AnyTraffic),
+        "relations": ", ".join(name for name in get_args(RelationName) if name not in formulas),
+        "metrics": "\n".join(f"#   {one.name}: {one.words}" for one in METRICS.values() if one.of),
+    }
+    template = resources.files("capsmodel").joinpath("cli", "templates", "study.toml").read_text(encoding="utf-8")
+    write_whole(path, template.format(**texts))
+    say(f"wrote {path}: capsmodel study {path} --quick tries it out")
+
+
+def _tags(kinds: Any) -> str:
+    """Return the names of kinds, as the key `kind` has them."""
+    return ", ".join(str(one.__struct_config__.tag) for one in get_args(kinds))
 
 
 def _file_and_claim(name: str) -> tuple[Path, str | None]:

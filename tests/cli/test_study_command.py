@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from cli.commands import printed, refused, succeed, succeeded
 from distributed import LocalCluster
 from study.made_up import MadeUp, halved
 
-from capsim import Result
+from capsim import Result, load_study
 from capsim.study.campaign import Campaign
 from capsim.study.plot import PLOTTED
 from capsim.study.samples import compared_columns
@@ -242,6 +243,20 @@ def test_a_setting_may_be_changed_and_a_picture_written_where_it_is_asked(capsys
     assert "it is an axis of study" in refused("study study.toml --set traffic.load=0.5", capsys)
     assert "nosuch is neither a name of study nor a setting" in refused("study study.toml --set nosuch=0.5", capsys)
     assert "use .png, .pdf or .svg" in refused("study study.toml --plot fig.txt", capsys)
+
+
+def test_a_new_study_is_whole_and_lists_what_keys_may_be(capsys, blank):
+    succeeded("study mine.toml --new", capsys)
+    text = Path("mine.toml").read_text(encoding="utf-8")
+    assert {"leaf-spine", "incast", "not higher", "mean_fct_short_s"} <= set(re.findall(r"[\w-]+(?: higher)?", text))
+    design = load_study("mine.toml").design
+    assert {claim.is_ for claim in design.claims.values()} == {"lower", "rising"}
+    assert [design.metric(claim) for claim in design.claims] == ["mean_fct_short_s"] * 3
+    assert len(design.points()) == 4
+    assert "mine.toml is there already" in refused("study mine.toml --new", capsys)
+    assert Path("mine.toml").read_text(encoding="utf-8") == text
+    assert "does not end in .toml" in refused("study mine --new", capsys)
+    assert "--new runs nothing" in refused("study other.toml --new --quick", capsys)
 
 
 def verdicts(folder):
