@@ -5,7 +5,7 @@ import io
 import json
 import re
 import shutil
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
 import pandas as pd
@@ -59,25 +59,21 @@ def test_totals_of_a_comparison_are_whole_numbers(blank, capsys, tmp_path) -> No
     assert re.search(r"2 runs, [1-9]\d* link traversals, [\d.]+ CPU s, \d+ flows unfinished", out)
 
 
-@pytest.mark.parametrize(
-    ("words", "key", "unit", "factor"),
-    [
+def test_each_line_of_the_summary_has_the_unit_of_its_number(capsys: pytest.CaptureFixture[str]) -> None:
+    """Catches milliseconds that are called seconds."""
+    line = ["simulate", *SMALL, "--engine", "reference"]
+    (row,) = json.loads(printed([*line, "--json"], capsys))
+    lines = printed(line, capsys).splitlines()
+    for words, key, unit, factor in (
         ("mean FCT, short", "mean_fct_short_s", "ms", 1e3),
         ("short flows with a timeout", "timeout_ratio_short", "%", 1e2),
         ("mean throughput, long", "mean_throughput_long_bps", "Mbit/s", 1e-6),
         ("timeouts", "timeouts", "", 1),
-    ],
-)
-def test_each_line_of_the_summary_has_the_unit_of_its_number(
-    capsys: pytest.CaptureFixture[str], words: str, key: str, unit: str, factor: float
-) -> None:
-    """Catches milliseconds that are called seconds."""
-    line = ["simulate", *SMALL, "--engine", "reference"]
-    (value,) = (row[key] for row in json.loads(printed([*line, "--json"], capsys)))
-    (shown,) = (one for one in printed(line, capsys).splitlines() if one.startswith(f"{words}  "))
-    number, *rest = shown.removeprefix(words).split()
-    assert float(number) == pytest.approx(value * factor, rel=1e-3)
-    assert " ".join(rest) == unit
+    ):
+        (shown,) = (one for one in lines if one.startswith(f"{words}  "))
+        number, *rest = shown.removeprefix(words).split()
+        assert float(number) == pytest.approx(row[key] * factor, rel=1e-3)
+        assert " ".join(rest) == unit
 
 
 @pytest.mark.parametrize(("warm_up", "lines"), [("0s", 0), ("1ms", 1)])
@@ -294,12 +290,26 @@ def test_rerun_compares_the_file_itself_whatever_its_name(capsys: pytest.Capture
     assert "rows of a sweep" in refused(["rerun", str(data_path("results/runs") / "caps-fig1.parquet")], capsys)
 
 
-def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    out = tmp_path / "compared"
-    text = printed(["compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2", "--out", str(out)], capsys)
+WHOLE = ["compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Return the folder of a comparison and what it has printed, for tests that change neither."""
+    out, text = tmp_path_factory.mktemp("compared") / "whole", io.StringIO()
+    with redirect_stdout(text):
+        succeed(*WHOLE, "--out", str(out))
+    return out, text.getvalue()
+
+
+def test_compare_prints_a_table_and_writes_a_figure(
+    whole: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, text = whole
     assert "±" in text
     assert "ratio to" in text
     assert {entry.name for entry in out.iterdir()} == WRITTEN
+    assert (out / "compare.png").read_bytes()[:4] == b"\x89PNG"
     assert Result.load(out / "results" / "rps-seed2").flows["counted"].sum() == 20
     with (out / "by_size.csv").open(encoding="utf-8") as file:
         assert sum(int(row["flows"]) for row in csv.DictReader(file)) == 80
@@ -423,7 +433,12 @@ def test_a_foreign_file_is_no_result(capsys: pytest.CaptureFixture[str], tmp_pat
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_comparison_that_was_stopped_goes_on_where_it_was(
-    jobs: str, blank: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    jobs: str,
+    blank: None,
+    whole: tuple[Path, str],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Rows of runs that have ended stay, nothing half-written does, and the files are those of an undisturbed one."""
 
@@ -433,10 +448,7 @@ def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     def told_to_stop(**_: object) -> object:
         return nullcontext(interrupted)
 
-    asked = ["--schemes", "ecmp,rps", "--seeds", "2"]
-    command = ["compare", *SMALL, *asked, "--out"]
-    succeed(*command, str(tmp_path / "whole"))
-    out = tmp_path / "out"
+    command, out = [*WHOLE, "--out"], tmp_path / "out"
     with monkeypatch.context() as patched:
         patched.setattr("capsmodel.experiments.progress.counted", told_to_stop)
         with pytest.raises(SystemExit) as raised:
@@ -451,7 +463,7 @@ def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     assert (len(part_files(out / "runs")), row.stat().st_mtime_ns) == (4, written_ns)
     succeed(*command, str(out))
     for name in ("table.csv", "scenario.toml"):
-        assert (out / name).read_text() == (tmp_path / "whole" / name).read_text()
+        assert (out / name).read_text() == (whole[0] / name).read_text()
     capsys.readouterr()
 
 

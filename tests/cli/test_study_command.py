@@ -88,7 +88,8 @@ def rows(folder):
         return [{name: value for name, value in row.items() if name not in MEASURED} for row in csv.DictReader(file)]
 
 
-def test_every_point_of_the_grid_is_run_with_every_seed(copied, capsys):
+def test_every_point_of_the_grid_is_run_with_every_seed(copied, blank, capsys):
+    assert Path("DIR/study.png").read_bytes()[:4] == b"\x89PNG"
     names = {"runs", "results", "runs.csv", "table.csv", "study.toml", "study.png"}
     assert {entry.name for entry in Path("DIR").iterdir()} == names
     found = rows("DIR")
@@ -100,7 +101,6 @@ def test_every_point_of_the_grid_is_run_with_every_seed(copied, capsys):
     assert "transport.min_rto_s = 10ms" in " ".join(out.split())
     assert "profile:" not in out
     assert "study: 4 points, 8 runs" in printed("study DIR/study.toml --out again --expand", capsys)
-    assert Path("DIR/study.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_a_run_of_a_study_is_that_of_simulate_with_the_same_settings(copied, capsys):

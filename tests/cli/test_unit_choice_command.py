@@ -87,15 +87,15 @@ def test_one_size_of_the_worked_example(paths, capsys):
     assert "k = 64 would need r = 14 instead of 7" in text
 
 
-@pytest.mark.parametrize(
-    ("deadline", "r", "apart"), [(150, 48, 21), (200, 30, 14), (300, 20, 10), (500, 12, 8), (1000, 8, 7)]
-)
-def test_deadlines_of_the_worked_example(deadline, r, apart, paths, capsys):
-    line = asked(paths, f"--k 64 --deadline {deadline}us")
-    assert row(line, capsys)["r"] == r
-    assert f"were each packet's drawn anew, r = {apart} would do for k = 64, instead of {r}" in in_one_line(
-        printed(line, capsys)
-    )
+@pytest.mark.parametrize(("deadline", "r"), [(200, 30), (300, 20), (500, 12)])
+def test_deadlines_of_the_worked_example(deadline, r, paths, capsys):
+    assert row(asked(paths, f"--k 64 --deadline {deadline}us"), capsys)["r"] == r
+
+
+@pytest.mark.parametrize(("deadline", "r", "apart"), [(150, 48, 21), (1000, 8, 7)])
+def test_deadlines_of_the_worked_example_tell_what_packets_drawn_apart_would_need(deadline, r, apart, paths, capsys):
+    text = in_one_line(printed(asked(paths, f"--k 64 --deadline {deadline}us"), capsys))
+    assert f"were each packet's drawn anew, r = {apart} would do for k = 64, instead of {r}" in text
 
 
 @pytest.mark.parametrize(("runs", "r"), [(2, 14), (3, 16), (5, 19), (10, 21)])
