@@ -58,8 +58,13 @@ def test_one_duplicate_ack_is_reordering(size: int, bad: float) -> None:
     assert ours == pytest.approx(reordering_prob(size, congested_prob=bad), rel=RTOL, abs=0)
 
 
-@pytest.mark.parametrize("bad", [0.01, 0.49, 0.51, 0.9])
-@pytest.mark.parametrize(("acks", "size"), [(3, 64), (19, 64), (100, 300), (299, 300)])
+@pytest.mark.parametrize(
+    ("acks", "size", "bad"),
+    [
+        *product([3, 19], [64], [0.01, 0.49, 0.51, 0.9]),
+        *((100, 300, 0.01), (100, 300, 0.51), (299, 300, 0.49), (299, 300, 0.9)),
+    ],
+)
 def test_many_duplicate_acks_equal_mpmath(acks: int, size: int, bad: float) -> None:
     # By the last packet of the flow: A(S, d) = P_g A(S-1, d-1) + P_b A(S-1, d), A(S, 0) = 1 - P_g^S.
     with mp.workdps(60):

@@ -25,8 +25,10 @@ def units_of(result):
     return result.own.records("unit", (0, "layer"))
 
 
-@pytest.mark.parametrize("name", ["caps", "caps_decode", "cdcps"])
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [("caps", "compiled"), ("caps_decode", "reference"), ("cdcps", "compiled"), ("cdcps", "reference")],
+)
 def test_reed_solomon_gives_the_run_that_counts(name, engine):
     """Any k packets of its units decode them, and that is what counting takes for granted."""
     kind, flows = FEW["dumbbell"]
@@ -41,8 +43,7 @@ def test_reed_solomon_gives_the_run_that_counts(name, engine):
 SMALL_WINDOWS = WINDOW | {"initial_window_packets": 2}
 
 
-@pytest.mark.parametrize(("name", "code"), [("sc_mptcp", "rs"), ("dc2mtcp", "rlnc")])
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize(("name", "code", "engine"), [("sc_mptcp", "rs", "reference"), ("dc2mtcp", "rlnc", "compiled")])
 def test_a_coded_stream_gives_the_run_that_counts(name, code, engine):
     """Blocks of Reed-Solomon codes; combinations whose coefficients are those of the code in every run."""
     kind, flows = FEW["dumbbell"]

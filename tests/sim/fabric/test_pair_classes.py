@@ -70,8 +70,8 @@ BYTES = {"mss_bytes": 1460, "header_bytes": 40}
 def test_ideal_fct_s_of_a_class_is_that_of_each_pair(name: str) -> None:
     """Wrong line: a class that forgets a rate, a delay, a number of links or a detour. All pairs of hosts."""
     fabric = FABRICS[name].build(seed=3)
-    pairs = list(permutations(range(fabric.n_hosts), 2))
-    for flow_bytes in (1, 14_601, 200_000):
+    every = list(permutations(range(fabric.n_hosts), 2))
+    for flow_bytes, pairs in ((14_601, every), (1, every[::7]), (200_000, every[3::7])):
         src, dst = np.array(pairs).T
         together = ideal_fct_s(_flows(src, dst, flow_bytes), fabric, **BYTES)
         alone = [ideal_fct_s(_flows([a], [b], flow_bytes), fabric, **BYTES)[0] for a, b in pairs]

@@ -22,9 +22,14 @@ def side_by_side(fabric, name, other):
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("ecmp", "sack"), ("rps", "mptcp"), ("caps", "dctcp"), ("repflow", "caps_decode")]
+    ("fabric", "name", "other"),
+    [
+        ("leaf-spine", "ecmp", "sack"),
+        ("fat-tree", "rps", "mptcp"),
+        ("leaf-spine", "caps", "dctcp"),
+        ("fat-tree", "repflow", "caps_decode"),
+    ],
 )
-@pytest.mark.parametrize("fabric", ["leaf-spine", "fat-tree"])
 def test_engines_agree(fabric, name, other):
     assert differences(side_by_side(fabric, name, other)) == []
 

@@ -125,7 +125,7 @@ def test_a_packet_is_counted_at_its_first_switch_only():
 
 def test_long_flows_alone_leave_the_mode_off():
     """No short flow: CAPS is plain spraying, packet for packet. Acknowledgements are no sign of short flows."""
-    flows = flow_list([(host, (host + 3) % 9, 300_000, 10.0 * host) for host in range(9)])
+    flows = flow_list([(host, (host + 3) % 9, 150_000, 10.0 * host) for host in range(9)])
     alone, sprayed = (one_run(setup_of(LEAF_SPINE, flows, name)) for name in ("caps", "rps"))
     assert alone.subs["received_ps"].tolist() == sprayed.subs["received_ps"].tolist()
     assert np.array_equal(alone.trace, sprayed.trace)

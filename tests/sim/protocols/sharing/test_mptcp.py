@@ -15,8 +15,7 @@ from capsim.roles.hooks import GROW
 MPTCP_SCHEMES = ["mptcp", "mptcp_fc", "mptcp_olia", "mptcp_uc"]
 
 
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize("name", ["mptcp", "mmptcp", "dc2mtcp"])
+@pytest.mark.parametrize(("name", "engine"), [("mptcp", "compiled"), ("mmptcp", "reference"), ("dc2mtcp", "compiled")])
 def test_a_flow_knows_how_many_of_its_subflows_would_send(name, engine):
     """Schedulers do not look for a subflow where the count is 0, and take the last ready one where it is 1."""
     setup = setup_of(*FEW["leaf-spine"], name)
@@ -71,8 +70,7 @@ def test_one_subflow_is_newreno_packet_for_packet(fabric, name):
     assert all(np.array_equal(alone[name], plain[name]) for name in plain.dtype.names)
 
 
-@pytest.mark.parametrize("subflows_of_flow", [2, 8])
-@pytest.mark.parametrize("fabric", FEW)
+@pytest.mark.parametrize(("fabric", "subflows_of_flow"), [*zip(FEW, (2, 8, 8, 2), strict=True)])
 def test_engines_agree_and_every_flow_is_whole(fabric, subflows_of_flow):
     kind, flows = FEW[fabric]
     records = one_run(setup_of(kind, flows, "mptcp", sharing={"subflows": subflows_of_flow}))
