@@ -68,12 +68,23 @@ def test_bit_matrices_equal_the_vectors():
         assert int(BIT_MATRICES[constant, 0]) == int(word, 16)
 
 
-def test_combine_equals_the_matrix_product_of_galois():
+def factors():
+    """Yield matrices of coefficients, and packets that fit."""
     rng = np.random.default_rng(4)
-    field = galois_field()
     for rows, m, packet_bytes in [(1, 1, 1), (3, 5, 17), (7, 30, 300)]:
-        coefficients = rng.integers(0, 256, (rows, m), dtype=np.uint8)
-        packets = rng.integers(0, 256, (m, packet_bytes), dtype=np.uint8)
+        yield rng.integers(0, 256, (rows, m), dtype=np.uint8), rng.integers(0, 256, (m, packet_bytes), dtype=np.uint8)
+
+
+def test_combine_is_the_matrix_product():
+    for coefficients, packets in factors():
+        products = MUL[coefficients[:, :, np.newaxis], packets]
+        np.testing.assert_array_equal(combine(coefficients, packets), np.bitwise_xor.reduce(products, axis=1))
+
+
+@pytest.mark.agreement
+def test_combine_equals_the_matrix_product_of_galois():
+    field = galois_field()
+    for coefficients, packets in factors():
         np.testing.assert_array_equal(combine(coefficients, packets), field(coefficients) @ field(packets))
 
 

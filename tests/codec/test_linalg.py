@@ -1,4 +1,4 @@
-"""Identity: rank and inverse over GF(2^8) against galois; the recovery matrix against an explicit inverse."""
+"""Identity: rank and inverse over GF(2^8), also those of galois; the recovery matrix against an explicit inverse."""
 
 import numpy as np
 import pytest
@@ -10,13 +10,27 @@ from capsmodel.codec.linalg import inverse, rank
 from capsmodel.codec.reed_solomon import CONVENTIONS, ReedSolomon
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 8, 16, 33])
+def invertible(size):
+    """Return a matrix whose first pivot is found below the diagonal, where it has two rows."""
+    matrix = np.random.default_rng(size).integers(0, 256, (size, size), dtype=np.uint8)
+    matrix[0, 0] = 7 if size == 1 else 0
+    return matrix
+
+
+SIZES = [1, 2, 3, 8, 16, 33]
+
+
+def test_a_matrix_times_its_inverse_is_the_identity():
+    for size in SIZES:
+        matrix = invertible(size)
+        np.testing.assert_array_equal(combine(inverse(matrix), matrix), np.eye(size, dtype=np.uint8))
+        np.testing.assert_array_equal(combine(matrix, inverse(matrix)), np.eye(size, dtype=np.uint8))
+
+
+@pytest.mark.agreement
+@pytest.mark.parametrize("size", SIZES)
 def test_inverse_equals_that_of_galois(size):
-    rng = np.random.default_rng(size)
-    matrix = rng.integers(0, 256, (size, size), dtype=np.uint8)
-    matrix[0, 0] = 0  # the first pivot is found below the diagonal
-    if size == 1:
-        matrix[0, 0] = 7
+    matrix = invertible(size)
     np.testing.assert_array_equal(inverse(matrix), np.linalg.inv(galois_field()(matrix)))
 
 
