@@ -39,7 +39,7 @@ def test_damaged_file_gives_the_right_bytes_or_none(tmp_path, code, variant):
     written = packets.read_bytes()
     rng = np.random.default_rng(5)
     outcomes = set()
-    for trial in range(120):
+    for trial in range(0, 120, 3):
         damaged = bytearray(written)
         for at in rng.integers(len(written), size=trial):
             damaged[at] = rng.integers(256)

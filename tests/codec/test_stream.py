@@ -188,11 +188,11 @@ def damaged(packet, others, rng):
 
 
 @kinds
-def test_2500_corrupted_packets_and_no_wrong_byte(code, variant):
+def test_800_corrupted_packets_and_no_wrong_byte(code, variant):
     """Three in ten packets are damaged or foreign, all are reordered within 40 places, some repeated."""
     rng = np.random.default_rng(11)
     corrupted = delivered = 0
-    while corrupted < 2500:
+    while corrupted < 800:
         source = rng.bytes(int(rng.integers(1, 3000)))
         packets = coded(source, code=code, variant=variant, r=8, rng=rng)
         others = coded(rng.bytes(400), code=code, variant=variant, rng=rng)
@@ -216,7 +216,7 @@ def test_2500_corrupted_packets_and_no_wrong_byte(code, variant):
             assert len(data) < len(source)
         else:
             assert data == source
-    assert delivered > 10_000
+    assert delivered > 3000
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from capsmodel.multipath.sawtooth import (
     total_fluctuation_bias,
 )
 
-DIGITS = 25
+DIGITS = 18
 TERMS = range(40)
 
 

@@ -116,7 +116,7 @@ def test_the_common_permutation_is_uniform() -> None:
         ]
     )
     assert abs(shares.mean() - 448 / 511) < 3.3 * shares.std(ddof=1) / np.sqrt(40)
-    seeds = 3000
+    seeds = 1200
     counts = np.sum([joint_counts(drawn(matrix, seed=seed), 24) for seed in range(seeds)], axis=0)
     expected = np.where(np.eye(24, dtype=bool), 0.0, seeds / 23)
     assert abs(chi_square(counts, expected, conditions=47)) < 3.3
@@ -174,7 +174,7 @@ def test_an_incast_keeps_its_ends_where_they_are_drawn_once() -> None:
 def test_the_ends_of_an_incast_are_uniform() -> None:
     """Any of 24 hosts receives; of the other 23, five send."""
     entry = Incast(senders_per_round=5, rounds=2, period_s=0.5, flow_bytes=1, same_ends=True)
-    seeds = 3000
+    seeds = 1200
     counts = np.sum([joint_counts(drawn(entry, seed=seed), 24) for seed in range(seeds)], axis=0) / 2
     expected = np.where(np.eye(24, dtype=bool), 0.0, seeds * 5 / (24 * 23))
     assert np.all(np.diag(counts) == 0)

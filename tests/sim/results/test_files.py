@@ -1,5 +1,6 @@
 """Identity: what :meth:`Result.save` wrote is what :meth:`Result.load` gives back, and what it refuses."""
 
+from copy import deepcopy
 from pathlib import Path
 
 import pandas as pd
@@ -80,32 +81,33 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
         Result.load(folder)
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        ("id", 5),
-        ("software", "capsmodel"),
-        ("software.version", None),
-        ("parameters", []),
-        ("parameters.scenario", -1),
-        ("parameters.scheme", "ecmp"),
-        ("resources", {"cpu_s": 1.0}),
-        ("resources.cpu_s", "long"),
-        ("scheme_file", "own.py"),
-        ("scheme_file", {"file": 1, "constant": "SCHEME", "sha256": ""}),
-    ],
-)
-def test_a_manifest_with_other_types_is_refused(place: str, value: object, tmp_path: Path) -> None:
+OTHER_TYPES: list[tuple[str, object]] = [
+    ("id", 5),
+    ("software", "capsmodel"),
+    ("software.version", None),
+    ("parameters", []),
+    ("parameters.scenario", -1),
+    ("parameters.scheme", "ecmp"),
+    ("resources", {"cpu_s": 1.0}),
+    ("resources.cpu_s", "long"),
+    ("scheme_file", "own.py"),
+    ("scheme_file", {"file": 1, "constant": "SCHEME", "sha256": ""}),
+]
+
+
+def test_a_manifest_with_other_types_is_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
     """Its digest is right: whoever edited it may have written that too."""
     loaded(PLAIN, tmp_path / "out", "ecmp")
     path = tmp_path / "out" / "flows.parquet"
-    table, manifest = tables.read_table(path), read_manifest(path)
-    *outer, name = place.split(".")
-    (manifest[outer[0]] if outer else manifest)[name] = value
-    tables.write_table(table, path, manifest=manifest_json(manifest))
-    for read in (read_manifest, lambda path: Result.load(path.parent)):
-        with pytest.raises(ParameterError, match=r"has a manifest that no run has written, .*: simulate again"):
-            read(path)
+    table, written = tables.read_table(path), read_manifest(path)
+    for place, value in OTHER_TYPES:
+        with subtests.test(place=place, value=value):
+            manifest, (*outer, name) = deepcopy(written), place.split(".")
+            (manifest[outer[0]] if outer else manifest)[name] = value
+            tables.write_table(table, path, manifest=manifest_json(manifest))
+            for read in (read_manifest, lambda path: Result.load(path.parent)):
+                with pytest.raises(ParameterError, match=r"has a manifest that no run has written, .*: simulate again"):
+                    read(path)
 
 
 def test_a_meaning_that_is_no_text_is_refused(tmp_path: Path) -> None:

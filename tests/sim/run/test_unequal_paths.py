@@ -69,11 +69,11 @@ def test_both_engines_lose_the_same(spread: Any) -> None:
 def test_units_that_count_do_not_see_the_same_run() -> None:
     """One path, runs of 20: successive units correlate by more than a half, those that count by no more than chance."""
     losses = PathLosses(0.2, burst_packets=20.0)
-    scenario = sent_units_scenario(6, r=2, losses=losses, units=3000)
+    scenario = sent_units_scenario(6, r=2, losses=losses, units=1200)
     successive = simulate(scenario).flows["packets_dropped"].to_numpy()
-    counting = lost(losses, units=3000)
+    counting = lost(losses, units=1200)
     assert np.corrcoef(successive[1:], successive[:-1])[0, 1] > 0.5
-    assert abs(np.corrcoef(counting[1:], counting[:-1])[0, 1]) < 4 / np.sqrt(3000)
+    assert abs(np.corrcoef(counting[1:], counting[:-1])[0, 1]) < 4 / np.sqrt(1200)
 
 
 def test_same_seed_same_losses_and_another_seed_others() -> None:

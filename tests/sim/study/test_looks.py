@@ -150,9 +150,9 @@ def test_nothing_is_foreseen_of_what_was_not_looked_at():
 
 
 def test_the_interval_covers_the_noise_of_both_scales():
-    """Independent noise of the text and of the change: eight runs are all on one side in 1 of 128 of 400 studies."""
+    """Independent noise of the text and of the change: eight runs are all on one side in 1 of 128 of 128 studies."""
     rng, inside = np.random.default_rng(1), 0
-    for _ in range(400):
+    for _ in range(128):
         text = np.exp(rng.normal(0, 0.02, SEEDS))
         flows = np.exp(rng.normal(0, 0.5, SEEDS))  # what runs of the small fabric differ by, with the same flows
         after = 2 * flows * np.exp(rng.normal(0, 0.02, SEEDS))
@@ -162,7 +162,7 @@ def test_the_interval_covers_the_noise_of_both_scales():
         found = sample.interval(FALSE_ALARM)
         inside += found.low < 2 < found.high
         assert found.high - found.low < 1
-    assert 390 <= inside <= 400
+    assert 124 <= inside <= 128
 
 
 def both(values):
@@ -188,10 +188,10 @@ def test_of_many_equal_settings_few_are_called_changed():
     tables = {"axes": axes, "scenario": {"base": "p64", "traffic": {"load": "{load}"}}, "claim": [claim]}
     statement = Statement(Design(Source.of_tables(tables)), "c")
     rng, changed = np.random.default_rng(5), 0
-    for _ in range(100):
+    for _ in range(40):
         before, after = (OfRuns(statement, RunRows(*_drawn(rng, statement.points))) for _ in range(2))
         changed += is_changed(before, after, SEEDS, level=0.4)
-    assert 2 <= changed <= 30
+    assert 1 <= changed <= 12
 
 
 def _drawn(rng, points):
