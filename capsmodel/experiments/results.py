@@ -5,6 +5,7 @@ tasks with the measurement's name and revision, payload, digest of the code and 
 and environment. Of many runs that are kept, one row each, the rows say all of that but payload and code (`keep_rows`).
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
@@ -89,7 +90,15 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 def part_files(folder: Path) -> list[Path]:
     """Return the finished parts in a folder, by name; what a killed run left half-written is not among them."""
-    return sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("."))
+    return [folder / name for name in sorted(part_names(folder))]
+
+
+def part_names(folder: Path) -> set[str]:
+    """Return the names of the finished parts in a folder, which may be missing."""
+    if not folder.is_dir():
+        return set()
+    with os.scandir(folder) as entries:
+        return {one.name for one in entries if one.name.endswith(".parquet") and not one.name.startswith(".")}
 
 
 def finished_tasks(folder: Path) -> dict[str, dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Self, TypeVar
 
 from capsmodel._files import unfinished_files
 from capsmodel.checks import ParameterError
-from capsmodel.experiments.results import part_files, tasks_of
+from capsmodel.experiments.results import part_names, tasks_of
 
 try:
     import fcntl
@@ -87,15 +87,15 @@ class StoredSince:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._read = set(part_files(folder))
+        self._read = part_names(folder)
         self._ids: set[str] = set()
 
     def ids(self) -> set[str]:
         """Return them after a look into the folder; a part that cannot be read is left to whoever merges."""
-        new = [path for path in part_files(self._folder) if path not in self._read]
-        for path in new:
+        new = part_names(self._folder) - self._read
+        for name in new:
             with suppress(ParameterError, OSError):
-                self._ids.update(task["id"] for task in tasks_of(path))
+                self._ids.update(task["id"] for task in tasks_of(self._folder / name))
         self._read.update(new)
         return self._ids
 
