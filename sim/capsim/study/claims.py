@@ -200,8 +200,16 @@ class Design(Runs):
         """Return about how much processor time a run takes before one is made, in seconds."""
         if not self.source.file.scenario:
             return UNKNOWN_COST_S
-        runs = int(self.arguments(point, setting, scale).get("runs", 1))
-        return runs * expected_cpu_s(self.described(point, setting, scale).scenario)
+        key = (point, setting, scale)
+        if key not in self._expected_s:
+            runs = int(self.arguments(*key).get("runs", 1))
+            self._expected_s[key] = runs * expected_cpu_s(self.described(*key).scenario)
+        return self._expected_s[key]
+
+    @cached_property
+    def _expected_s(self) -> dict[tuple[Point, str, Scale], float]:
+        """Return what was expected so far: to draw the flows of a run takes hundredths of a second, for each seed."""
+        return {}
 
     def points(self, setting: str = TEXT, *, sampled: bool = False, claims: Iterable[str] | None = None) -> list[Point]:
         """Return the points that claims need, and those of panels without a claim; of a study with neither, all.
