@@ -457,11 +457,11 @@ def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     assert {entry.name for entry in out.iterdir()} == {"runs", "results"}
     (row,) = part_files(out / "runs")
     written_ns = row.stat().st_mtime_ns
+    succeed("compare", *SMALL, "--schemes", "rps,ecmp", "--seeds", "1", "--out", str(out))
+    assert (len(part_files(out / "runs")), row.stat().st_mtime_ns) == (2, written_ns)
     succeed(*command, str(out))
     assert {entry.name for entry in out.iterdir()} == WRITTEN
-    succeed("compare", *SMALL, "--schemes", "rps,ecmp", "--seeds", "1", "--out", str(out))
     assert (len(part_files(out / "runs")), row.stat().st_mtime_ns) == (4, written_ns)
-    succeed(*command, str(out))
     for name in ("table.csv", "scenario.toml"):
         assert (out / name).read_text() == (whole[0] / name).read_text()
     capsys.readouterr()
