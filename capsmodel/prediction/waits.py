@@ -42,7 +42,7 @@ from capsmodel.prediction.sharing import fair_share_slowdown, inner_link, inner_
 from capsmodel.prediction.states import exponential, geometric, uniform
 from capsmodel.queueing.mg1 import mg1_mean_wait, priority_mean_waits
 from capsmodel.queueing.service import Empirical
-from capsmodel.queueing.settling import in_progress
+from capsmodel.queueing.settling import in_progress, mean_slowdown
 from capsmodel.queueing.srpt import srpt_mean_response_of_size
 from capsmodel.units import BITS_PER_BYTE
 from capsmodel.workloads.sizes import SizeDistribution
@@ -175,7 +175,7 @@ def _standing(setting: Setting) -> tuple[FloatArray, FloatArray]:
 
 def port_states(setting: Setting) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return states of the receiver's port: queue in packets, 1 where another flow goes on sending, probabilities."""
-    flows = in_progress(setting.load, load=setting.load)
+    flows = in_progress(setting.load, slowdown=mean_slowdown(setting.load))
     shared = (flows / (1 + flows)) ** 2
     one = max(setting.load - shared, 0.0)
     queue, probs = _standing(setting)

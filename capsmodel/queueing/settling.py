@@ -12,7 +12,7 @@ load, and its completion times are those of a lower load, however many seeds the
 ======================= ======================================== ====================== ====
 Quantity                Symbol                                   Name                   Unit
 ======================= ======================================== ====================== ====
-flows in progress       :math:`\rho(1+\rho_t)/(1-\rho_t)`        :func:`in_progress`    1
+flows in progress       :math:`\rho s`, Little's law             :func:`in_progress`    1
 time to settle          D of the largest flow                    :func:`settling_s`     s
 settled share           G, flows in progress over the steady     :func:`settled_share`  1
                         number
@@ -65,27 +65,22 @@ def mean_slowdown(load: float) -> float:
     return (1 + share) / (1 - share)
 
 
-def in_progress(carried: float, *, load: float) -> float:
-    r"""Return the mean number of flows in progress, :math:`\rho(1+\rho_t)/(1-\rho_t)` (Little's law).
+def in_progress(carried: float, *, slowdown: float) -> float:
+    r"""Return the mean number of flows in progress, :math:`\rho s` (Little's law).
 
     Parameters
     ----------
     carried : float
         Load ρ that the flows meant ask of the links of a host; of several hosts the sum.
-    load : float
-        Load ρ_t that all flows ask of these links, in [0, 1).
-
-    Raises
-    ------
-    ParameterError
-        If `load` leaves its range.
+    slowdown : float
+        How many times as long as alone the flows last, weighted by their sizes: s, as :func:`mean_slowdown`.
 
     Examples
     --------
-    >>> in_progress(0.5, load=0.5)  # to one host
+    >>> in_progress(0.5, slowdown=mean_slowdown(0.5))  # to one host
     1.5
     """
-    return carried * mean_slowdown(load)
+    return carried * slowdown
 
 
 def settling_s(flow_bytes: npt.ArrayLike, *, load: float, rate_bps: float) -> npt.NDArray[np.float64]:

@@ -7,14 +7,15 @@ reaches its load (:mod:`capsmodel.queueing.settling`). These flows are added, wh
 Flows        When                                                           Sizes
 ============ ============================================================== ===========================================
 in progress  at the beginning, a Poisson number of mean                     what is left of them
-             :math:`\rho N(1+\rho_t)/(1-\rho_t)`                            (:meth:`.SizeDistribution.sample_residual`)
+             :math:`\rho Ns`                                                (:meth:`.SizeDistribution.sample_residual`)
 before       a tenth of the time of the counted arrivals, in which windows  as those that count
              and queues settle
 after        until all counted flows are complete, when the run ends        as those that count
 ============ ============================================================== ===========================================
 
-N hosts, ρ the load of this process on their links, ρ_t that of all Poisson processes of the run: the mean slowdown of
-two links that share their rates (:func:`capsmodel.queueing.settling.mean_slowdown`). A transport that keeps its flows
+N hosts, ρ the load of this process on their links, and the slowdown :math:`s=(1+\rho_t)/(1-\rho_t)` of two links that
+share their rates, with the load ρ_t of all Poisson processes of the run
+(:func:`capsmodel.queueing.settling.mean_slowdown`), or another s that is given. A transport that keeps its flows
 longer than sharing does begins with too few. So do paths chosen by a hash, and fabrics whose inner links have more load
 than those of hosts: ρ is that of hosts. How far below it began, a run finds by itself, from how long its flows lasted
 (`settled_start`, :mod:`capsim.results.load_record`), and says so below 0.9. 48 runs of 1000 counted flows over 16 long
@@ -34,8 +35,9 @@ CDCPS, sprayed                                  0.25            0.38        0.77
 =============================================== =============== =========== ============ =============
 
 A cold start of 1000 flows has 0.61 and 0.65 of the wait and of the slowdown in the first row. Under CDCPS the long runs
-still grow: they too are below a steady state. Where this matters, count more flows: from a steady start a run goes on
-to settle.
+still grow: they too are below a steady state. Where this matters, give the slowdown that the run has found: with 5.8
+DCTCP, hashed, has 1.00 of its flows in progress, 1.01 of the wait and 1.03 of the slowdown. Or count more flows: from a
+steady start a run goes on to settle.
 """
 
 from dataclasses import dataclass
@@ -85,21 +87,30 @@ class SteadyLoad:
     flows_per_s : float
         Arrival rate of the process.
     load : float
-        Load of all processes on the links of hosts, which decides how long flows last.
+        Load of all processes on the links of hosts.
     rate_bps : float
         Rate of a host, in bits per second.
+    slowdown : float, optional
+        How many times as long as alone flows last, weighted by their sizes; that of two links that share their rates at
+        this load when left out.
     """
 
     flows_per_s: float
     load: float
     rate_bps: float
+    slowdown: float | None = None
+
+    @property
+    def kept(self) -> float:
+        """Return how many times as long as alone flows last."""
+        return mean_slowdown(self.load) if self.slowdown is None else self.slowdown
 
     def in_progress(self, sizes: SizeDistribution) -> float:
         """Return the mean number of flows in progress: arrival rate times mean completion time (Little's law)."""
         rule = "there is no steady state: lower the load, or give traffic.start=empty"
         require(self.load < 1, f"a steady start, but the links of hosts are asked for {self.load:.2f}: {rule}")
         carried = self.flows_per_s * BITS_PER_BYTE * sizes.expectation(lambda x: x) / self.rate_bps
-        return in_progress(carried, load=self.load)
+        return in_progress(carried, slowdown=self.kept)
 
     def longest_s(self, start_s: Floats, flow_bytes: Ints) -> float:
         """Return until when counted flows may last, in seconds from the beginning."""
@@ -113,7 +124,7 @@ class SteadyLoad:
 
     def _fct_s(self, flow_bytes: npt.ArrayLike) -> Floats:
         alone_s: Floats = BITS_PER_BYTE * np.asarray(flow_bytes, np.float64) / self.rate_bps
-        return alone_s * mean_slowdown(self.load)
+        return alone_s * self.kept
 
 
 def surroundings(

@@ -11,6 +11,8 @@ each would see apart; and narrower than the bias of a cold start, where that bia
 What a flow waits for others is s - 1, so that the same is s/(s - 1) times as much of a wait.
 """
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from agreement.measured import steady_transports
@@ -103,3 +105,16 @@ def test_a_run_finds_by_itself_how_far_below_its_flows_in_progress_it_began(sett
     assert high - low < 0.3, (low, high)
     assert 1 + low - BIAS < share < 1 + high + BIAS, (low, share, high)
     assert (share >= SETTLED_SHARE) == settled, share
+
+
+def test_the_slowdown_that_runs_have_found_makes_their_start_steady(seeds):
+    """DCTCP, hashed, keeps a quarter more flows than fair sharing does; the slowdown found is given to other runs."""
+    name = "DCTCP, hashed"
+    setting, long = steady_transports.SETTINGS[name], steady_transports.runs(name, "long")
+    found = pd.DataFrame([setting.run(seed, "short") for seed in seeds(24)])["kept_slowdown"].mean()
+    given = replace(setting, slowdown=float(found))
+    short = pd.DataFrame([given.run(1000 + seed, "short") for seed in seeds(48)])
+    low, high = distance(short, long, "in_progress", confidence=0.95)
+    assert low < BIAS, (low, high)
+    assert high > -BIAS, (low, high)
+    assert short["settled_start"].mean() >= SETTLED_SHARE

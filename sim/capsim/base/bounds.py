@@ -151,6 +151,7 @@ SEED = Bound(0, 2**63 - 1, "as a seed", "it has 63 bits")
 SEEDS = Bound(1, 10_000, "seeds", "each is a run of its own")
 
 LOAD = Bound(1e-9, 10.0, "of the capacity", "it is the offered payload over the capacity, and 60% is 0.6")
+SLOWDOWN = Bound(1.0, 1e6, "as a ratio", "no flow ends sooner than alone")
 RATE_PER_S = Bound(1e-9, 1e12, "per second", "one flow in 30 years to one each picosecond")
 OVERSUBSCRIPTION = Bound(1e-3, 1e3, "as a ratio", "beyond, one layer of the fabric plays no part")
 PULL_SHARE = Bound(0.01, 1.0, "of the rate of the link", "more overflows its queue, and a hundredth is next to nothing")

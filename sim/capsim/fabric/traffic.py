@@ -240,6 +240,10 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
     start : str
         ``empty``: the network is empty at the beginning, a cold start. ``steady``: flows are in progress, and arrivals
         go on before and after the `flows` that are counted (:mod:`capsmodel.queueing.steady_flows`).
+    slowdown : float, optional
+        Of ``steady``: how many times as long as alone flows last, weighted by their sizes, which decides how many are
+        in progress at the beginning; that of two links that share their rates when left out. A run says what it has
+        found where that is much more (`kept_slowdown`, :mod:`capsim.results.load_record`).
     cool_down_s : float, optional
         Of ``steady``: for how long arrivals go on at most after the last one that is counted, in seconds; when left out
         until all counted flows are complete.
@@ -262,6 +266,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
     duration_s: Period | None = None
     exact_load: bool = False
     start: Literal["empty", "steady"] = "empty"
+    slowdown: Annotated[float, bounds.SLOWDOWN.meta] | None = None
     cool_down_s: Time | None = None
 
     def rate_per_s(self, fabric: Fabric) -> float:
@@ -317,7 +322,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
     def steady_load(self, fabric: Fabric, host_load: float) -> SteadyLoad:
         """Return what a steady start rests on, where all entries ask links from hosts for `host_load`."""
         hosts = layer_of(fabric, "host-links")
-        return SteadyLoad(self.rate_per_s(fabric), host_load, hosts.capacity_bps / len(hosts.ports))
+        return SteadyLoad(self.rate_per_s(fabric), host_load, hosts.capacity_bps / len(hosts.ports), self.slowdown)
 
     def surrounded(self, drawn: DrawnFlows, fabric: Fabric, seeds: EntrySeeds, *, host_load: float) -> DrawnFlows:
         """Return the flows of this entry with those that a steady start adds, which are not counted.

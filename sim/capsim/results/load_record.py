@@ -21,6 +21,8 @@ Quantity                Definition                                        Unit
                         settled share of 0.9
 `flows_if_steady`       flows that a steady start runs, those that do     1
                         not count included
+`kept_slowdown`         how many times as long as alone its flows lasted  1
+                        (:func:`settled_start`)
 `flows_if_longer`       flows that must count from a steady start for a   1
                         `settled_start` of 0.9
 `backlog_growth`        :func:`backlog_growth`, of flows in progress      1
@@ -47,7 +49,7 @@ from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic, Poisson
 from capsmodel.experiments.statistics.intervals import welch_difference
 from capsmodel.metrics import offered_load
-from capsmodel.queueing.settling import mean_slowdown, run_length, settled_share
+from capsmodel.queueing.settling import run_length, settled_share
 from capsmodel.queueing.steady_flows import SteadyLoad
 from capsmodel.units import BITS_PER_BYTE
 
@@ -194,7 +196,8 @@ def load_columns(record: dict[str, Any], flows: pd.DataFrame, *, end_s: float) -
     columns["settled_before"] = min((entry["settled"] for entry in rated if "settled" in entry), default=nan)
     columns["settled"] = settled(flows, end_s=end_s) if rated else nan
     begun = [_begun(entry, flows, end_s) for entry in rated if entry.get("steady_load")]
-    columns["settled_start"], columns["flows_if_longer"] = min(begun, default=(nan, nan))
+    begun_as = ("settled_start", "kept_slowdown", "flows_if_longer")
+    columns |= zip(begun_as, min(begun, default=(nan, nan, nan)), strict=True)
     for name in ("flows_to_settle", "flows_if_steady"):
         columns[name] = sum(entry.get(name, 0.0) for entry in rated) or nan
     growth, low = backlog_growth(flows, end_s=end_s) if layers else (nan, nan)
@@ -243,14 +246,14 @@ def settled(flows: pd.DataFrame, *, end_s: float) -> float:
     return float(within_s.sum()) / total_s
 
 
-def _begun(entry: dict[str, Any], flows: pd.DataFrame, end_s: float) -> tuple[float, float]:
+def _begun(entry: dict[str, Any], flows: pd.DataFrame, end_s: float) -> tuple[float, float, float]:
     return settled_start(
         flows[flows["traffic_entry"] == entry["entry"]], load=SteadyLoad(**entry["steady_load"]), end_s=end_s
     )
 
 
-def settled_start(flows: pd.DataFrame, *, load: SteadyLoad, end_s: float) -> tuple[float, float]:
-    r"""Return the share of the steady flows in progress that a steady start finds, and the flows for a share of 0.9.
+def settled_start(flows: pd.DataFrame, *, load: SteadyLoad, end_s: float) -> tuple[float, float, float]:
+    r"""Return which share of the steady flows in progress a steady start finds, and what would make it 0.9.
 
     Parameters
     ----------
@@ -263,12 +266,13 @@ def settled_start(flows: pd.DataFrame, *, load: SteadyLoad, end_s: float) -> tup
 
     Returns
     -------
-    float, float
-        The share, in [0, 1], and how many flows must count; NaN where none does.
+    float, float, float
+        The share, in [0, 1]; the slowdown s' with which it would begin in the steady state; and how many flows must
+        count without. NaN where none counts.
 
     Notes
     -----
-    A steady start begins with the flows of a slowdown :math:`s=(1+\rho)/(1-\rho)`. Counted flows of :math:`x_i` bytes
+    A steady start begins with the flows of a slowdown s. Counted flows of :math:`x_i` bytes
     show another one, :math:`s'=\sum t_i/\sum a_i`, with the time alone :math:`a_i=8x_i/C` and the completion time
     :math:`t_i` without the base latency (:math:`t_i` less its ideal value, plus :math:`a_i`). So the run began with
     :math:`r=\min(1,s/s')` of the flows in progress that its transport keeps (Little's law), and arrivals over a time T
@@ -278,7 +282,7 @@ def settled_start(flows: pd.DataFrame, *, load: SteadyLoad, end_s: float) -> tup
 
     with the starts :math:`\tau_i`, and D as in :mod:`capsmodel.queueing.settling` at the load of which s' is the mean
     slowdown. Where T is longer than the largest D, 1 - G is :math:`\sum D_i^2/(2T\sum D_i)` and falls as one over the
-    number of flows.
+    number of flows. A run that begins far below finds an s' below that of its steady state.
 
     Over 1000 flows at load 0.6 one run finds it with a standard deviation of 0.08 to 0.1 where sizes have a heavy tail.
 
@@ -289,9 +293,10 @@ def settled_start(flows: pd.DataFrame, *, load: SteadyLoad, end_s: float) -> tup
 
     >>> table = {"counted": True, "start_s": np.arange(0.0, 100.0), "flow_bytes": 125e6, "fct_s": 4.0}
     >>> flows = pd.DataFrame(table).assign(ideal_fct_s=1.0)
-    >>> share, _ = settled_start(flows, load=SteadyLoad(flows_per_s=1.0, load=0.5, rate_bps=1e9), end_s=104.0)
-    >>> round(share, 3)  # 3/4 at the beginning, and most of the rest from the arrivals
-    0.986
+    >>> at_half = SteadyLoad(flows_per_s=1.0, load=0.5, rate_bps=1e9)
+    >>> share, kept_slowdown, _ = settled_start(flows, load=at_half, end_s=104.0)
+    >>> round(share, 3), kept_slowdown  # 3/4 at the beginning, and most of the rest from the arrivals
+    (0.986, 4.0)
     """
     counted = flows[flows["counted"] & (flows["start_s"] <= end_s)]
     alone_s = BITS_PER_BYTE * counted["flow_bytes"] / load.rate_bps
@@ -299,14 +304,14 @@ def settled_start(flows: pd.DataFrame, *, load: SteadyLoad, end_s: float) -> tup
     kept_s = (lasted_s - counted["ideal_fct_s"] + alone_s).clip(lower=alone_s)
     span_s = float(np.ptp(counted["start_s"])) if len(counted) else 0.0
     if span_s == 0:
-        return nan, nan
+        return nan, nan, nan
     slowdown = float(kept_s.sum() / alone_s.sum())
-    begun = min(1.0, mean_slowdown(load.load) / slowdown)
+    begun = min(1.0, load.kept / slowdown)
     settling_s = kept_s * (1 + slowdown) / 2
     share = np.minimum(settling_s, counted["start_s"].max() - counted["start_s"]).sum() / settling_s.sum()
     missing = float((settling_s**2).sum() / (2 * span_s * settling_s.sum()))
     longer = (1 - begun) * missing / (1 - SETTLED)
-    return float(begun + (1 - begun) * share), len(counted) * max(1.0, longer)
+    return float(begun + (1 - begun) * share), slowdown, len(counted) * max(1.0, longer)
 
 
 def backlog_growth(flows: pd.DataFrame, *, end_s: float) -> tuple[float, float]:
@@ -446,14 +451,16 @@ def _not_at_their_load(runs: pd.DataFrame, axes: Sequence[str]) -> list[str]:
 
 def _begun_too_low(runs: pd.DataFrame, axes: Sequence[str]) -> list[str]:
     """Return a line on the points whose transport keeps flows longer than their steady start reckons with."""
-    means = runs.groupby(list(axes), sort=False, dropna=False)[["settled_start", "flows_if_longer"]].transform("mean")
+    names = ["settled_start", "kept_slowdown", "flows_if_longer"]
+    means = runs.groupby(list(axes), sort=False, dropna=False)[names].transform("mean")
     low = runs.assign(**means)[means["settled_start"] < SETTLED]
     if low.empty:
         return []
     return [
         f"not at its load: a flow finds {_range(100 * low['settled_start'], digits=0)}% of the flows in progress of "
-        f"the steady state{_points(low, runs, axes)}, since they last longer than on two links that share their rates, "
-        f"with which a steady start begins: give {_range(low['flows_if_longer'], digits=0)} flows"
+        f"the steady state{_points(low, runs, axes)}, since they last {_range(low['kept_slowdown'], digits=1)} times "
+        "as long as alone, longer than the start reckons with: give that as traffic.slowdown, or up to "
+        f"{_range(low['flows_if_longer'], digits=0)} flows"
     ]
 
 

@@ -1,5 +1,6 @@
 """Property: what a load is measured against, by hand on small fabrics, and that expected and offered loads agree."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -300,18 +301,23 @@ AT_HALF = SteadyLoad(flows_per_s=1.0, load=0.5, rate_bps=1e9)  # shared links ke
 
 @pytest.mark.parametrize("slowdown", [1.0, 2.9, 3.0])
 def test_a_steady_start_of_flows_that_last_as_long_as_it_reckons_with_is_settled(slowdown: float) -> None:
-    assert settled_start(flows_of_one_size(50, slowdown=slowdown), load=AT_HALF, end_s=1e9) == (1.0, 50)
+    found = settled_start(flows_of_one_size(50, slowdown=slowdown), load=AT_HALF, end_s=1e9)
+    assert found == pytest.approx((1.0, slowdown, 50), rel=1e-12)
 
 
 @pytest.mark.parametrize("slowdown", [4.0, 6.0, 30.0])
 def test_a_steady_start_of_flows_that_last_longer_settles_with_their_number(slowdown: float) -> None:
     """It begins with 3/s of them; each is felt for D = s(1 + s)/2, so arrivals of T > D add 1 - D/2T of the rest."""
-    share, needed = settled_start(flows_of_one_size(2000, slowdown=slowdown), load=AT_HALF, end_s=1e9)
+    share, kept_slowdown, needed = settled_start(flows_of_one_size(2000, slowdown=slowdown), load=AT_HALF, end_s=1e9)
     begun, felt_s = 3 / slowdown, slowdown * (1 + slowdown) / 2
     assert share == pytest.approx(begun + (1 - begun) * (1 - felt_s / (2 * 2000)), abs=1e-3)
-    assert needed >= 2000
+    assert (kept_slowdown, needed >= 2000) == (pytest.approx(slowdown, rel=1e-12), True)
+    given = settled_start(
+        flows_of_one_size(2000, slowdown=slowdown), load=replace(AT_HALF, slowdown=slowdown), end_s=1e9
+    )
+    assert given == pytest.approx((1.0, slowdown, 2000), rel=1e-12)
     few = max(2, round(felt_s))
-    share, needed = settled_start(flows_of_one_size(few, slowdown=slowdown), load=AT_HALF, end_s=1e9)
+    share, _, needed = settled_start(flows_of_one_size(few, slowdown=slowdown), load=AT_HALF, end_s=1e9)
     longer = settled_start(flows_of_one_size(round(needed), slowdown=slowdown), load=AT_HALF, end_s=1e9)[0]
     assert longer == pytest.approx(0.9, abs=0.02) or (needed == few and share >= 0.88)
 
@@ -328,13 +334,14 @@ def test_a_point_whose_steady_start_is_too_low_on_average_is_named() -> None:
     row = columns_of(record_of(Scenario(fabric=KIND, traffic=(poisson(0.5),)))) | {"settled": 1.0}
     found = {"rps": (0.85, 0.97), "dctcp": (0.85, 0.93)}
     runs = [
-        {"scheme": name, **row, "settled_start": share, "flows_if_longer": 2000.0}
+        {"scheme": name, **row, "settled_start": share, "kept_slowdown": 7.0, "flows_if_longer": 2000.0}
         for name, shares in found.items()
         for share in shares
     ]
     (line,) = load_remarks(pd.DataFrame(runs))
     assert line.startswith("not at its load: a flow finds 89% of the flows in progress of the steady state (dctcp),")
-    assert line.endswith("give 2000 flows")
+    assert "since they last 7.0 times as long as alone" in line
+    assert line.endswith("give that as traffic.slowdown, or up to 2000 flows")
 
 
 def test_only_a_steady_start_has_a_share_that_it_begins_with() -> None:
@@ -348,5 +355,6 @@ def test_only_a_steady_start_has_a_share_that_it_begins_with() -> None:
     rate = records[1]["steady_load"]["rate_bps"]
     columns = load_columns(record_of(scenario), both.assign(flow_bytes=rate / 8), end_s=1e9)
     alone = settled_start(flows, load=SteadyLoad(1.0, 0.6, 1e9), end_s=1e9)
-    assert (columns["settled_start"], columns["flows_if_longer"]) == pytest.approx(alone, rel=1e-12)
+    found = [columns[name] for name in ("settled_start", "kept_slowdown", "flows_if_longer")]
+    assert found == pytest.approx(alone, rel=1e-12)
     assert np.isnan(columns_of(record_of(Scenario(fabric=KIND, traffic=(poisson(0.5),))))["settled_start"])

@@ -56,6 +56,15 @@ def test_the_number_in_progress_is_that_of_littles_law(load: float) -> None:
     assert found.var(ddof=1) == pytest.approx(mean, rel=0.35)
 
 
+@pytest.mark.parametrize("slowdown", [1.0, 9.0])
+def test_a_slowdown_that_is_given_decides_how_many_flows_are_in_progress(slowdown: float) -> None:
+    """8 hosts: load 0.6 times the slowdown each; the counted flows are the same."""
+    found = [drawn(steady(slowdown=slowdown), seed=seed) for seed in range(200)]
+    mean = 8 * 0.6 * slowdown
+    assert np.mean([np.sum(flows.start_ps == 0) for flows in found]) == pytest.approx(mean, abs=4 * np.sqrt(mean / 200))
+    assert np.array_equal(found[3].flow_bytes[found[3].counted], drawn(FEW, seed=3).flow_bytes)
+
+
 def test_entries_share_the_load_that_decides_how_long_flows_last() -> None:
     """Two entries of 0.3 each begin with as many flows as one of 0.6."""
     halves = [np.sum(drawn(steady(load=0.3), steady(load=0.3), seed=seed).start_ps == 0) for seed in range(200)]
