@@ -2,7 +2,8 @@
 
 A package holds at most 15 modules, unless it is a registry, whose modules are found by name and not imported by others.
 Modules import each other in one direction. A function has at most 50 lines without its docstring. A module has at most
-400 lines of code; comments, docstrings and blank lines do not count.
+400 lines of code; comments, docstrings and blank lines do not count. Notebooks and tests import what `capsim` offers
+from `capsim`.
 """
 
 import ast
@@ -13,6 +14,8 @@ from functools import cache
 from pathlib import Path
 
 import networkx as nx
+
+import capsim
 
 ROOT = Path(__file__).resolve().parents[1]
 REGISTRIES = {
@@ -149,6 +152,21 @@ def test_local_names_say_what_a_value_is():
         name: sorted(VAGUE & set(local_names(tree))) for name, tree in trees().items() if not name.startswith(IN_IDS)
     }
     assert {name: words for name, words in named.items() if words} == {}
+
+
+def names_around_the_front_door(source):
+    """Return the names of the front door that a file imports from a module of capsim."""
+    nodes = [
+        node for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)
+    ]
+    inner = [node for node in nodes if (node.module or "").startswith("capsim.")]
+    return {alias.name for node in inner for alias in node.names} & set(capsim.__all__)
+
+
+def test_notebooks_and_tests_enter_by_the_front_door():
+    sources = [*(ROOT / "notebooks/src").glob("*.py"), *(ROOT / "tests").rglob("test_*.py")]
+    around = {str(source.relative_to(ROOT)): names_around_the_front_door(source) for source in sources}
+    assert {name: names for name, names in around.items() if names} == {}
 
 
 def test_prose_does_not_count():

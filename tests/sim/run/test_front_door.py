@@ -1,6 +1,5 @@
 """Contract: what ``import capsim`` offers, and what `simulate` and `compare` take: presets, files, names of schemes."""
 
-import ast
 from pathlib import Path
 
 import msgspec
@@ -14,22 +13,9 @@ TRAFFIC = (Batch(flow_bytes=20_000, pairs="sides"),)
 SCENARIO = Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=TRAFFIC, scheme="rps", trace="drops")
 
 
-def imported_names(source: Path) -> set[str]:
-    """Return what `source` imports from any module of capsim."""
-    nodes = [node for node in ast.walk(ast.parse(source.read_text())) if isinstance(node, ast.ImportFrom)]
-    return {alias.name for node in nodes if (node.module or "").startswith("capsim.") for alias in node.names}
-
-
 def test_every_name_of_the_front_door_is_there_and_in_its_table_of_contents() -> None:
     assert all(hasattr(capsim, name) for name in capsim.__all__)
     assert [name for name in capsim.__all__ if name not in (capsim.__doc__ or "")] == []
-
-
-def test_notebooks_and_tests_enter_by_the_front_door() -> None:
-    root = Path(__file__).resolve().parents[3]
-    sources = [*(root / "notebooks/src").glob("*.py"), *(root / "tests").rglob("test_*.py")]
-    around = {source.name: imported_names(source) & set(capsim.__all__) for source in sources}
-    assert {name: names for name, names in around.items() if names} == {}
 
 
 def test_a_file_and_a_scenario_give_the_same_run(tmp_path: Path) -> None:
