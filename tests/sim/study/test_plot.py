@@ -82,10 +82,8 @@ def test_curves_differ_in_colour_and_in_line():
     assert len({one["linestyle"] for one in looks[:4]}) == 4
 
 
-@pytest.mark.parametrize(
-    ("draw", "suffix", "begins"), [("plot", "pdf", b"%PDF"), ("plot_cdf", "svg", b"<?xml"), ("plot", "png", b"\x89PNG")]
-)
-def test_a_comparison_writes_any_format(compared, tmp_path, draw, suffix, begins):
+@pytest.mark.parametrize(("draw", "suffix", "begins"), [("plot", "svg", b"<?xml"), ("plot_cdf", "png", b"\x89PNG")])
+def test_a_comparison_writes_the_format_of_the_suffix(compared, tmp_path, draw, suffix, begins):
     getattr(compared, draw)(tmp_path / f"drawn.{suffix}")
     assert (tmp_path / f"drawn.{suffix}").read_bytes().startswith(begins)
 
@@ -194,7 +192,7 @@ def test_a_latex_table_has_means_and_half_widths(compared):
 def test_a_result_draws_its_completion_times_and_histograms(tmp_path):
     result = simulate(SMALL, scheme="rps")
     plot_cdf({"mine": result, "the same": result.flows}, tmp_path / "both.pdf")
-    assert (tmp_path / "both.pdf").is_file()
+    assert (tmp_path / "both.pdf").read_bytes().startswith(b"%PDF")
     drawn = plot_histograms(result, tmp_path / "queues.svg")
     assert [axes.get_xlabel() for axes in drawn.axes][:2] == [
         "waiting time in a queue, µs",

@@ -349,7 +349,7 @@ TIMES = st.one_of(
 FATES = st.lists(TIMES, min_size=5, max_size=40)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(
     window=st.integers(1, 16),
     receive_window=st.integers(2, 40),
