@@ -102,7 +102,7 @@ def test_a_file_of_sizes_goes_into_the_manifest_and_not_its_name(tmp_path, capsy
     capsys.readouterr()
 
 
-def test_schemes_of_a_comparison_get_the_parameters_too(tmp_path, capsys):
+def test_schemes_of_a_comparison_get_the_parameters_too(blank, tmp_path, capsys):
     flags = ["--set", "transport.min_rto_s=10ms", "--schemes", "ecmp,rps", "--seeds", "1", "--jobs", "1"]
     succeed("compare", *SMALL, *flags, "--out", str(tmp_path / "out"))
     for name in ("ecmp", "rps"):

@@ -124,8 +124,7 @@ def test_runs_as_long_as_those_of_independent_losses_change_nothing():
     assert runs[:, 0] == pytest.approx(300e-6 + 37 * 2e-6, rel=1e-12)  # of 38 blocks the last does without repair
 
 
-@pytest.mark.parametrize("burst", [None, 4.0])
-@pytest.mark.parametrize("repeat_s", [1e-4, 1e-3])
+@pytest.mark.parametrize(("burst", "repeat_s"), [(None, 1e-4), (4.0, 1e-3)])
 def test_coding_pays_from_the_first_loss_at_which_it_is_faster(burst, repeat_s):
     common = {"packet_s": 1e-6, "repeat_s": repeat_s, "burst_packets": burst}
     least = coding_pays_from(100, k=20, r=4, **common)

@@ -55,8 +55,8 @@ def arrival_ps(position):
 def test_without_repair_packets_and_losses_it_is_newreno(flow_bytes, layer):
     """One path, nothing lost, r = 0: the code does nothing that TCP could notice."""
     flows = flow_list([(0, 1, flow_bytes, 0.0)])
-    plain = one_run(setup_of(LINK, flows, "ecmp"))
-    coded = one_run(setup_of(LINK, flows, "caps", layer={"max_overhead": 0.0} | layer))
+    plain = run(setup_of(LINK, flows, "ecmp"))
+    coded = run(setup_of(LINK, flows, "caps", layer={"max_overhead": 0.0} | layer))
     for name in ("received_ps", "closed_ps", "packets_sent", "bytes_sent", "cwnd_bytes", "srtt_ps", "rto_ps"):
         assert plain.subs[name] == coded.subs[name], name
     assert layer_memory(coded)["units_decoded"] == layer_memory(coded)["units"] > 0

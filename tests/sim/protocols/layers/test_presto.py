@@ -250,10 +250,12 @@ def test_reassembly_hides_unequal_paths_from_tcp(reassembly):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"cell_bytes": 5000, "placement": "random"}, {"cell_bytes": 2000, "first_gap_s": 5e-6, "hashed_start": False}],
+    ("fabric", "options"),
+    [
+        ("leaf-spine", {"cell_bytes": 5000, "placement": "random"}),
+        ("fat-tree", {"cell_bytes": 2000, "first_gap_s": 5e-6, "hashed_start": False}),
+    ],
     ids=["random", "short holds"],
 )
-def test_engines_agree(options):
-    for fabric in ("leaf-spine", "fat-tree"):
-        assert differences(setup_of(*FEW[fabric], "presto", layer=options)) == []
+def test_engines_agree(fabric, options):
+    assert differences(setup_of(*FEW[fabric], "presto", layer=options)) == []

@@ -75,12 +75,11 @@ def test_the_flow_takes_the_path_that_answers_first():
     assert set(winners[~same_hash]) == {0, 1}
 
 
-@pytest.mark.parametrize("fabric", ["leaf-spine", "fat-tree"])
 @pytest.mark.parametrize(
-    ("name", "changes", "other", "options"),
+    ("fabric", "name", "changes", "other", "options"),
     [
-        ("repsyn", {"sharing": {"copies": 1}}, "ecmp", {"transport": {"handshake": True}}),
-        ("repflow_dctcp", {"sharing": {"copies": 1}}, "dctcp", {}),
+        ("leaf-spine", "repsyn", {"sharing": {"copies": 1}}, "ecmp", {"transport": {"handshake": True}}),
+        ("fat-tree", "repflow_dctcp", {"sharing": {"copies": 1}}, "dctcp", {}),
     ],
 )
 def test_with_one_copy_it_is_the_plain_scheme(fabric, name, changes, other, options):
