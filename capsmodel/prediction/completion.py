@@ -5,7 +5,8 @@ Quantity                   Symbol                                               
 ========================== ================================================================= ================ ====
 time of a short flow       alone + idle of slow start + turns at the NIC + receiver's port   ``short``        s
                            + paths + sent again
-slowdown of a long flow    :math:`D+` (idle of slow start + climb after marks) / alone       ``long``         1
+slowdown of a long flow    1 + ((D - 1) sending + idle of slow start + climb after marks)    ``long``         1
+                           / alone
 ========================== ================================================================= ================ ====
 
 A short flow is over before the flows that it meets come or go: what it finds is listed with its probability (sizes,
@@ -36,7 +37,7 @@ from capsmodel.checks import (
 from capsmodel.prediction.fabric import FabricModel, LinkLayer
 from capsmodel.prediction.schemes import Basis, SchemeModel
 from capsmodel.prediction.sharing import MOST_LOAD, inner_link
-from capsmodel.prediction.start import climb_packets, window_idle_s
+from capsmodel.prediction.start import climb_packets, first_marked, window_idle_s
 from capsmodel.prediction.states import States
 from capsmodel.prediction.waits import (
     MARKED_USE,
@@ -187,8 +188,9 @@ def predict_fct(
 
     .. math:: D=\frac{1+\rho}{1-\rho}+\sum_c\frac{2q_c\,C(m_c,\rho_c)}{p_c(1-\rho_c)}
 
-    is the mean slowdown of long flows but for their start; the terms of short flows are in
-    :mod:`capsmodel.prediction.waits`. Compared with packets up to a load of 0.7.
+    is by how much sending takes longer for long flows: their mean slowdown is 1 + (D - 1) times the share of their time
+    alone in which they send, but for their start. The terms of short flows are in :mod:`capsmodel.prediction.waits`.
+    Compared with packets up to a load of 0.7.
 
     References
     ----------
@@ -204,7 +206,7 @@ def predict_fct(
     ... )
     >>> prediction = predict_fct([0.2, 0.4], fabric=fabric, sizes=load_workload("websearch"), scheme=uet)
     >>> (prediction.short.mean_s * 1e6).round(1).tolist(), prediction.long.mean_slowdown.round(2).tolist()
-    ([8.8, 12.0], [1.52, 2.41])
+    ([8.8, 12.0], [1.51, 2.38])
     >>> prediction.rests_on
     {'short': 'derived', 'long': 'derived'}
     """
@@ -361,8 +363,9 @@ def _long(setting: Setting, long_bytes: float) -> tuple[States, _Terms]:
         slower = shorter_flows_s(setting, flow_bytes) / alone_s
         terms["host links"] = float(slower.mean())
         return States(1 + slower, np.full(_SIZES, 1 / _SIZES)), terms
-    terms["host links"] = mean_slowdown(setting.load) - 1
-    terms["paths"] = setting.slowdown - mean_slowdown(setting.load)
+    sending = packets * setting.packet_s / alone_s  # what sharing makes longer; the rest is on the way
+    terms["host links"] = (mean_slowdown(setting.load) - 1) * float(sending.mean())
+    terms["paths"] = (setting.slowdown - mean_slowdown(setting.load)) * float(sending.mean())
     idle = np.zeros(_SIZES)
     if setting.scheme.long_basis != "bound":
         idle = _start_s(setting, packets, rtt_s) / alone_s
@@ -371,14 +374,13 @@ def _long(setting: Setting, long_bytes: float) -> tuple[States, _Terms]:
         # another flow is there when it begins, and is gone when it goes on
         climbs = setting.load * (1 - setting.load)
         pipe = setting.bdp_packets + setting.scheme.standing_packets
-        climb = (
-            climb_packets(packets, first=setting.scheme.first_window_packets, pipe=pipe) * setting.packet_s / alone_s
-        )
+        halved = first_marked(setting.scheme.first_window_packets, setting.scheme.standing_packets) / 2
+        climb = climb_packets(packets, first=halved, pipe=pipe) * setting.packet_s / alone_s
     terms["slow start"], terms["climb after marks"] = float(idle.mean()), climbs * float(climb.mean())
     numbers, probs = _flows_met(setting)
     start = np.stack([idle, idle + climb])[:, :, np.newaxis]
     often = np.array([1 - climbs, climbs])[:, np.newaxis, np.newaxis] / _SIZES
-    values = 1 + numbers + start
+    values = 1 + numbers * sending[:, np.newaxis] + start
     return States(values, np.broadcast_to(often * probs, values.shape)), terms
 
 

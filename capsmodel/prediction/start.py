@@ -13,7 +13,7 @@ time of a climb         a packet more each round trip until the pipe is full    
 """
 
 from collections.abc import Callable, Iterator
-from itertools import count, islice
+from itertools import count, islice, takewhile
 
 import numpy as np
 
@@ -29,14 +29,16 @@ def doubled(first: float, _mark_above: float) -> Iterator[float]:
     return (first * 2.0**k for k in count())
 
 
+def first_marked(first: float, mark_above: float) -> float:
+    """Return the first window of slow start that fills a port of `mark_above` packets, which a busy link marks."""
+    return next(window for window in doubled(first, mark_above) if window >= mark_above)
+
+
 def marked_at(first: float, mark_above: float) -> Iterator[float]:
     """Yield windows that double until one fills a port beyond `mark_above`; that one is halved, and then climbs."""
-    window = first
-    while window < mark_above:
-        yield window
-        window *= 2
-    yield window
-    yield from (max(window / 2, 1.0) + k for k in count())
+    marked = first_marked(first, mark_above)
+    yield from takewhile(lambda window: window <= marked, doubled(first, mark_above))
+    yield from (max(marked / 2, 1.0) + k for k in count())
 
 
 def marked_always(first: float, _mark_above: float) -> Iterator[float]:
@@ -103,7 +105,7 @@ def climb_packets(packets: FloatArray, *, first: float, pipe: float) -> FloatArr
     packets : ndarray
         Packets of the flow: a small one ends on the way.
     first, pipe : float
-        Window at the beginning, and the one that fills a round trip, in packets.
+        Window when the climb begins, and the one that fills a round trip, in packets.
 
     Notes
     -----
@@ -119,4 +121,4 @@ def climb_packets(packets: FloatArray, *, first: float, pipe: float) -> FloatArr
     return np.asarray(np.maximum(trips * pipe - (trips * first + trips**2 / 2), 0.0))
 
 
-__all__ = ["GROWTHS", "LEAST_MARKED_PACKETS", "climb_packets", "window_idle_s"]
+__all__ = ["GROWTHS", "LEAST_MARKED_PACKETS", "climb_packets", "first_marked", "window_idle_s"]

@@ -1,4 +1,4 @@
-"""The picture of where formula and packets part: their ratio in each kept cell, by scheme and setting.
+"""The picture of where formula and packets part: their ratio by scheme, in each setting in which all were run.
 
 ``PYTHONPATH=tests python -m agreement.measured.prediction_map`` draws ``notebooks/figures/prediction_map.png``, which
 ``docs/prediction.md`` and notebook 23 show.
@@ -70,8 +70,10 @@ def _draw(axes: "Axes", name: str, values: np.ndarray) -> Any:
 
 
 def draw(picture: Path) -> None:
-    """Draw the kept cells."""
-    cells = all_compared()
+    """Draw the kept cells of settings in which all schemes were run."""
+    kept = all_compared()
+    settings = {cell.setting for cell in kept if cell.scheme in TIMERS}
+    cells = [cell for cell in kept if cell.setting in settings]
     figure = new_figure(width_in=9.6, height_in=10)
     panels = figure.subplots(3, 1, sharex=True)
     for axes, name in zip(panels, _WITHIN, strict=True):
