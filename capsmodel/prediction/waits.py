@@ -25,8 +25,8 @@ port that trims            packets that come while it sends those of others, and
 ========================== ==================================================================== ====================
 
 The constants below are for ports that mark. Those called fitted come from web search on a leaf-spine of 4 x 4 x 4 at
-100 Gbps; runs on one of 4 x 6 x 6 (group ``fit`` of ``data/results/prediction.csv``), with which no test compares, gave
-no reason to change them.
+100 Gbps; ``tests/agreement/measured/prediction_fit.py`` fits them to one of 4 x 6 x 6, with which no test compares, and
+``docs/prediction.md`` has the result.
 """
 
 from dataclasses import dataclass
