@@ -1,41 +1,71 @@
 """Runs of whole fabrics with steady starts, which excerpts of them are compared with.
 
-They are kept in ``whole_fabrics.csv``, written by ``python tests/agreement/measured/whole_fabrics.py``, a row a scheme:
-what ran (``id`` of the run and the version of the package), its flows, and the slowdowns that the test reads.
+They are kept in ``whole_fabrics.csv``, a row a fabric and scheme: what ran (``id`` of the run and the version of the
+package), its flows, traversals and processor time, and the slowdowns that the test reads. ``python
+tests/agreement/measured/whole_fabrics.py`` runs what is not there and adds it.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from capsim import LeafSpine, Poisson, Scenario, simulate
+from capsim import LeafSpine, Poisson, Result, Scenario, simulate
 from capsim.results.fct import slowdown_by_size
 from capsmodel import __version__
 
 KEPT = Path(__file__).with_suffix(".csv")
-SCHEMES = ("uet", "dctcp")
 EVERY_SIZE = (0, float("inf"))
-WHOLE = Scenario(
-    fabric=LeafSpine(leaves=16, hosts_per_leaf=8, spines=8, rate_bps=100e9, delay_s=1e-6),
-    traffic=(Poisson(workload="websearch", load=0.6, flows=8000, start="steady"),),
-    profile="100g",
-    nic="round_robin",
-)
+FLOWS_PER_HOST = 62.5
+LINKS = {"rate_bps": 100e9, "delay_s": 1e-6}
 
 
-def flows_of(scenario: Scenario, scheme: str, seed: int) -> tuple[pd.DataFrame, str]:
-    """Return the flows of a run with its seed, and the id of the run."""
-    result = simulate(scenario.replace(seed=seed), scheme=scheme)
-    return result.flows.assign(seed=seed), str(result.manifest["id"])
+@dataclass(frozen=True)
+class Whole:
+    """A fabric that ran whole: the fabric, its number of hosts, and the schemes that it ran."""
+
+    fabric: LeafSpine
+    hosts: int
+    schemes: tuple[str, ...]
+
+    def scenario(self, load: float = 0.6) -> Scenario:
+        """Return the web search at a load, as many flows a host for all fabrics, so that all take the same time."""
+        flows = round(FLOWS_PER_HOST * self.hosts)
+        traffic = (Poisson(workload="websearch", load=load, flows=flows, start="steady"),)
+        return Scenario(fabric=self.fabric, traffic=traffic, profile="100g", nic="round_robin")
 
 
-def kept_row(scheme: str) -> dict[str, object]:
+WHOLES = {
+    "128 hosts, 16 leaves": Whole(LeafSpine(leaves=16, hosts_per_leaf=8, spines=8, **LINKS), 128, ("uet", "dctcp")),
+    "512 hosts, 64 leaves": Whole(LeafSpine(leaves=64, hosts_per_leaf=8, spines=8, **LINKS), 512, ("uet", "dctcp")),
+}
+
+
+def run_of(scenario: Scenario, scheme: str, seed: int) -> Result:
+    """Return a run with its seed."""
+    return simulate(scenario.replace(seed=seed), scheme=scheme)
+
+
+def kept_row(name: str, scheme: str) -> dict[str, object]:
     """Return the row of a whole run."""
-    flows, run = flows_of(WHOLE, scheme, seed=1)
-    row = slowdown_by_size(flows, EVERY_SIZE).iloc[-1]
+    result = run_of(WHOLES[name].scenario(), scheme, seed=1)
+    row = slowdown_by_size(result.flows.assign(seed=1), EVERY_SIZE).iloc[-1]
     names = ("flows", "unfinished_flows", "mean_slowdown", "p50_slowdown", "p99_slowdown")
-    return {"scheme": scheme, "seed": 1, "model": __version__, "id": run, **{name: row[name] for name in names}}
+    ran = {"traversals": result.resources.traversals, "cpu_s": round(result.resources.cpu_s, 1)}
+    about = {"fabric": name, "scheme": scheme, "seed": 1, "model": __version__, "id": str(result.manifest["id"])}
+    return about | ran | {name: row[name] for name in names}
+
+
+def wholes() -> pd.DataFrame:
+    """Return the rows that are kept, by fabric and scheme."""
+    return pd.read_csv(KEPT).set_index(["fabric", "scheme"])
 
 
 if __name__ == "__main__":
-    pd.DataFrame([kept_row(scheme) for scheme in SCHEMES]).to_csv(KEPT, index=False)
+    there = pd.read_csv(KEPT).to_dict("records") if KEPT.is_file() else []
+    ran = {(row["fabric"], row["scheme"]) for row in there}
+    for fabric, whole in WHOLES.items():
+        for one in whole.schemes:
+            if (fabric, one) not in ran:
+                there.append(kept_row(fabric, one))
+                pd.DataFrame(there).to_csv(KEPT, index=False)
