@@ -71,16 +71,27 @@ def in_progress(carried: float, *, slowdown: float) -> float:
     Parameters
     ----------
     carried : float
-        Load ρ that the flows meant ask of the links of a host; of several hosts the sum.
+        Load ρ that the flows meant ask of the links of a host, at least 0; of several hosts the sum.
     slowdown : float
-        How many times as long as alone the flows last, weighted by their sizes: s, as :func:`mean_slowdown`.
+        How many times as long as alone the flows last, weighted by their sizes: s, at least 1, as
+        :func:`mean_slowdown`.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range, or the number is beyond every float.
 
     Examples
     --------
     >>> in_progress(0.5, slowdown=mean_slowdown(0.5))  # to one host
     1.5
     """
-    return carried * slowdown
+    load, times = one_number(non_negative, "carried", carried), one_number(positive, "slowdown", slowdown)
+    require(times >= 1, f"slowdown = {times:g}, but no flow is faster than alone: it must be at least 1")
+    require(
+        load * times < np.inf, f"carried = {load:g} and slowdown = {times:g} give more flows than there are numbers"
+    )
+    return load * times
 
 
 def settling_s(flow_bytes: npt.ArrayLike, *, load: float, rate_bps: float) -> npt.NDArray[np.float64]:

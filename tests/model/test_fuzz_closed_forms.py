@@ -53,6 +53,7 @@ USUAL = {
     "rtts_s": [1e-3, 2e-3], "rates_bps": [1e9, 2e9], "usual_rtts_s": [1e-4, 2e-4], "n_units": 2, "unit": "b",
     "undecoded_prob": [0.5, 0.2, 0.1, 0.0],
     "losses": PathLosses([0.01, 0.2], spread="in-turn"), "max_k": 8, "lost": 1, "sent": 50, "deadline_s": 9.0,
+    "half_width": 0.05,
 }  # fmt: skip
 LISTS = {"reorder_ratio": [3, 1, 2, 2], "reorder_density": [3, 1, 2, 7]}
 SERVICES = [
