@@ -147,7 +147,7 @@ class Resources(HTMLParser):
         self.links += [values["href"]] if "href" in values else []
 
 
-def test_demo_leaves_a_page_that_stands_alone(tmp_path, capsys):
+def test_demo_leaves_a_page_that_stands_alone(blank, tmp_path, capsys):
     out = tmp_path / "out"
     text = printed(f"demo --quick --out {out}", capsys)
     tables = {"coding_unit", "optimal_k", "optimal_k_eq4", "redundancy", "reordering", "fct", "schemes", "port_wait"}

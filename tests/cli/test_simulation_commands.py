@@ -479,7 +479,7 @@ def test_a_killed_worker_of_a_comparison_is_one_line(
 
 def test_pictures_and_flows_are_files_of_their_own(tmp_path: Path) -> None:
     """Catches flows of one seed or scheme, and a picture that only --out would write."""
-    succeed("simulate", *SMALL, "--plot", tmp_path / "one.pdf", "--flows-csv", tmp_path / "one.csv")
+    succeed("simulate", *SMALL, "--plot", tmp_path / "one.png", "--flows-csv", tmp_path / "one.csv")
     assert pd.read_csv(tmp_path / "one.csv")["counted"].sum() == 20
     where = ["--out", tmp_path / "kept", "--flows-csv", tmp_path / "all.csv"]
     compared = ["--schemes", "ecmp,rps", "--seeds", "2", "--jobs", "1"]
@@ -488,7 +488,7 @@ def test_pictures_and_flows_are_files_of_their_own(tmp_path: Path) -> None:
     assert rows.groupby(["scheme", "seed"])["counted"].sum().to_dict() == {
         (name, seed): 20 for name in ("ecmp", "rps") for seed in (1, 2)
     }
-    assert all((tmp_path / name).stat().st_size > 1000 for name in ("one.pdf", "two.svg"))
+    assert all((tmp_path / name).stat().st_size > 1000 for name in ("one.png", "two.svg"))
 
 
 @pytest.mark.parametrize(
