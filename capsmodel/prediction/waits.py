@@ -18,9 +18,9 @@ port that serves by        the packet being sent, and other short flows (Cobham)
 priority
 port that serves the flow  that, and the mean response under SRPT less the size                 :func:`priority_wait`
 with the least left
-port that trims            packets that come while it sends those of others, and find more     :func:`beyond_trim`
+port that trims            packets that come while it sends those of others, and find more      :func:`beyond_trim`
                            than its limit with the queue, are sent again a round trip later;
-                           so is what arrives in the two round trips for which a burst of a    :func:`trimmed_prob`
+                           so is what arrives in the two round trips for which a burst of a     :func:`trimmed_prob`
                            new flow above BDP fills it
 ========================== ==================================================================== ====================
 
