@@ -1,6 +1,7 @@
 """Golden: numbers of the page of findings are those that kept runs and the ledger give."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -49,10 +50,16 @@ READINGS = {"caps": TEXT, "caps_decode": "caps_as = caps_decode", "caps_ns2": "c
 BY_READING = re.findall(r"^\|.*\(`(caps-\w+(?:-\w+)?)`\) \| (.*) \| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
 
 
+@cache
+def campaign_of(study):
+    """Return the kept runs of a study, which take a second to read."""
+    return Campaign(published_studies()[study], data_path("results/runs"))
+
+
 def points_as_printed(claim, setting):
     """Return at how many points the medians of the kept runs are lower, or whether the series of one rises."""
-    design = published_studies()[read_claims()[claim].study]
-    evidence = Campaign(design, data_path("results/runs")).evidence(claim, setting, sampled=True)
+    campaign = campaign_of(read_claims()[claim].study)
+    evidence, design = campaign.evidence(claim, setting, sampled=True), campaign.design
     _, points = points_there(evidence, MOST_SEEDS_OF_OTHERS)
     if evidence.samples(2) and design.claims[claim].is_ == "rising":
         return "yes" if all(one.median > (1.0 if one.logarithmic else 0.0) for one in points) else "no"

@@ -68,7 +68,7 @@ def test_each_row_says_what_it_rests_on():
 
 
 def test_prediction_of_a_result_at_almost_no_load_is_what_its_flows_take():
-    result = simulate(scenario(load=0.001, flows=60), engine="reference")
+    result = simulate(scenario(load=0.001, flows=60))
     found = result.prediction.set_index("quantity")
     assert found["simulated"].to_dict() == pytest.approx(simulated(result.flows, short_bytes=100_000), nan_ok=True)
     # The sizes that a run draws vary; over the times of the same flows alone there is nothing left.
