@@ -30,11 +30,12 @@ def interruptible(work: Callable[[], _T]) -> _T:
     """
     if current_thread() is not main_thread():
         return work()
-    result = in_background(work, name="machine code")
+    _handle_one_interrupt()  # before the work begins, which may keep Python from this thread at once
     try:
+        result = in_background(work, name="machine code")
         while not result.done():
-            _handle_one_interrupt()
             wait([result], WAIT_S)
+            _handle_one_interrupt()
     finally:
         _handle_all_interrupts()
     return result.result()

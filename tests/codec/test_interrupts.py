@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from threading import Event, Thread, current_thread, enumerate, main_thread
 
@@ -47,8 +46,10 @@ HOLDS_THE_LOCK = """
 import ctypes, sys
 from capsmodel._interrupts import interruptible
 def hold():
-    print("begun", flush=True)
-    ctypes.PyDLL(None).sleep(600)  # called with the lock of Python
+    library = ctypes.PyDLL(None)  # its functions are called with the lock of Python
+    sys.setswitchinterval(600)  # which is given to no other thread between two of them
+    library.write(1, b"begun\\n", 6)
+    library.sleep(600)
 interruptible(hold)
 """
 LISTENS = """
@@ -77,7 +78,6 @@ def started(code):
     with subprocess.Popen(command, **pipes, text=True, preexec_fn=listen) as process:
         try:
             assert process.stdout.readline() == "begun\n"
-            time.sleep(0.5)
             yield process
         finally:
             process.kill()
@@ -88,8 +88,8 @@ def test_a_second_interrupt_ends_a_process_that_cannot_hear_of_the_first():
     """Wrong line: Python's handler notes each signal, for a main thread that waits for the lock."""
     with started(HOLDS_THE_LOCK) as process:
         process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
-        assert process.poll() is None
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=0.5)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == -signal.SIGINT
 
@@ -101,8 +101,7 @@ def test_a_process_that_hears_of_interrupts_hears_of_each():
         for _ in range(2):
             process.send_signal(signal.SIGINT)
             assert process.stdout.readline() == "heard\n"
-            if process.stdout.readline():  # of the work that begins again
-                time.sleep(0.5)
+            process.stdout.readline()  # of the work that begins again
         assert process.wait(timeout=60) == 0
 
 
