@@ -30,8 +30,8 @@ def interruptible(work: Callable[[], _T]) -> _T:
     """
     if current_thread() is not main_thread():
         return work()
-    _handle_one_interrupt()  # before the work begins, which may keep Python from this thread at once
     try:
+        _handle_one_interrupt()  # before the work begins, which may keep Python from this thread at once
         result = in_background(work, name="machine code")
         while not result.done():
             wait([result], WAIT_S)

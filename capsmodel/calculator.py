@@ -5,6 +5,7 @@ decoding probability and the share of repair packets over the size of the unit. 
 :func:`capsmodel.predict_fct`, over the load.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -182,7 +183,7 @@ def _taken(field: Any) -> str:
     return f"whole numbers from {field.min} to {field.max}" if hasattr(field, "max") else "text, a number with its unit"
 
 
-class _Fields:
+class _Fields(ABC):
     """Fields with a picture below that follows them, and a line that says why there is none."""
 
     fields: dict[str, Any]
@@ -196,8 +197,9 @@ class _Fields:
         """What the fields say now."""
         return {key: field.value for key, field in self.fields.items()}
 
+    @abstractmethod
     def _drawn(self) -> bytes:
-        raise NotImplementedError
+        """Return the picture of what the fields say, as PNG."""
 
     def _follow(self, follow: bool) -> None:
         """Let the figure follow the fields, or not while several of them change."""

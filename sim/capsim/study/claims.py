@@ -18,7 +18,6 @@ import msgspec
 
 from capsim.base.bounds import shortened
 from capsim.fabric.traffic import Poisson
-from capsim.protocols.registry import schemes
 from capsim.results.load_record import SETTLED, settled_before
 from capsim.run.estimate import expected_cpu_s
 from capsim.study.file import Claim, PrintedTable, Term, check_known, claims_of
@@ -157,7 +156,7 @@ class Design(Runs):
             return ""
         points = {point for one in self.comparisons(claim_id) for point in one.points}
         names = {self.scheme(point) for point in points}
-        return ", ".join(sorted(name for name in names if (one := schemes().get(name)) and one.reconstructed))
+        return ", ".join(sorted(name for name in names if self._find(name).reconstructed))
 
     def settled(self, claim_id: str) -> float:
         """Return the least settled share expected at the points of a claim; NaN where no traffic has a rate."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from study.made_up import COPIES, TABLES, TIMER, MadeUp, design, halved, run, slower
 
+from capsim import scheme
 from capsim.study import campaign as campaigns
 from capsim.study.campaign import SECOND_FAMILY, Campaign, Group, advance
 from capsim.study.looks import numbers_of
@@ -77,6 +78,14 @@ def test_what_fails_needs_a_second_family_of_seeds_at_all_points_of_the_text(fai
     assert set(second["setting"]) == {TEXT}
     assert found.verdict("gain").word == "fails"
     assert found.verdict("gain").again.seeds == 8
+
+
+def test_what_fails_with_a_reconstruction_of_ones_own_is_open(failed):
+    """The scheme of the study, not the one that is registered under its name."""
+    rebuilt = replace(scheme("repflow"), reconstructed=True)
+    found = Campaign(replace(design(), schemes={"repflow": rebuilt}), failed).verdict("gain")
+    assert found.word == "open"
+    assert "repflow stands in" in found.stays_open
 
 
 def test_what_does_not_fail_by_other_seeds_stays_open(tmp_path):
