@@ -26,14 +26,15 @@ def code_cells(source):
 
 def test_every_notebook_has_its_source():
     assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == {path.stem for path in SOURCES}
-    assert [int(path.stem[:2]) for path in SOURCES] == list(range(1, len(SOURCES) + 1))
+    numbers = {int(path.stem[:2]) for path in SOURCES}
+    assert numbers == set(range(1, len(numbers) + 1))
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_a_notebook_says_what_it_teaches_and_has_exercises(source):
     text = re.sub(r"\n#(?! %%) ?", " ", source.read_text(encoding="utf-8"))
     assert "**After this notebook** you can " in text
-    assert re.search(r"\bruns in about \d+ s on two cores", text)
+    assert re.search(r"\bruns in about \d+ s on (one core|two cores)", text)
     exercises = text.partition("## Exercises")[2].partition("# %%")[0]
     assert {"1. ", "2. ", "3. "} <= set(re.findall(r"\d\. ", exercises))
     assert text.rindex(" The text of this notebook, asserted.") > text.rindex("## Exercises")
@@ -44,8 +45,8 @@ def test_a_notebook_was_run_from_its_source_and_its_solutions_are_folded(source)
     found = code_cells(source)
     assert ["".join(cell["source"]).strip() for cell in found] == cells(source)
     folded = [cell for cell in found if cell["metadata"].get("jupyter") == FOLDED]
-    assert [cell["metadata"]["tags"] for cell in folded] == [["hide-cell"]]
-    assert found[-2] is folded[0]
+    assert all(cell["metadata"]["tags"] == ["hide-cell"] for cell in folded)
+    assert found[-2] in folded
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
