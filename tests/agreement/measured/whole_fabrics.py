@@ -1,6 +1,6 @@
 """Runs of whole fabrics with steady starts, which excerpts of them are compared with.
 
-They are kept in ``whole_fabrics.csv``, a row a fabric and scheme: what ran (``id`` of the run and the version of the
+They are kept in ``data/results/whole_fabrics.csv``, a row a fabric and scheme: what ran (``id`` of the run and the version of the
 package), its flows, traversals and processor time, and the slowdowns that the test reads. ``python
 tests/agreement/measured/whole_fabrics.py`` runs what is not there and adds it.
 """
@@ -14,7 +14,7 @@ from capsim import LeafSpine, Poisson, Result, Scenario, simulate
 from capsim.results.fct import slowdown_by_size
 from capsmodel import __version__
 
-KEPT = Path(__file__).with_suffix(".csv")
+KEPT = Path(__file__).parents[3] / "data" / "results" / "whole_fabrics.csv"
 EVERY_SIZE = (0, float("inf"))
 FLOWS_PER_HOST = 62.5
 LINKS = {"rate_bps": 100e9, "delay_s": 1e-6}
