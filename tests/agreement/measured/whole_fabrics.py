@@ -1,7 +1,7 @@
 """Runs of whole fabrics with steady starts, which excerpts of them are compared with.
 
-They are kept in ``data/results/whole_fabrics.csv``, a row a fabric and scheme: what ran (``id`` of the run and the version of the
-package), its flows, traversals and processor time, and the slowdowns that the test reads. ``python
+They are kept in ``data/results/whole_fabrics.csv``, a row a fabric and scheme: what ran (``id`` of the run and the
+version of the package), its flows, traversals and processor time, and the slowdowns that the test reads. ``python
 tests/agreement/measured/whole_fabrics.py`` runs what is not there and adds it.
 """
 
