@@ -181,19 +181,21 @@ class _Description:
         tree = _syntax_tree(function) if self.source else None
         if tree is None:
             self.all_from_source = False
-            return ["bytecode", self.bytecode(function.__code__, function.__doc__), defaults, reads]
+            return ["bytecode", _bytecode(function.__code__, function.__doc__), defaults, reads]
         return ["source", _normal_syntax(tree), defaults, reads]
 
-    def bytecode(self, code: CodeType, doc: str | None = None) -> Any:
-        """Describe a code object; its docstring is left out."""
-        constants = [
-            self.bytecode(item) if isinstance(item, CodeType) else self.value(item, "a constant")
-            for item in code.co_consts
-            if item is None or item is not doc
-        ]
-        arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-        return [code.co_code.hex(), code.co_exceptiontable.hex(), constants, arguments, names]
+
+@cache
+def _bytecode(code: CodeType, doc: str | None = None) -> Any:
+    """Describe a code object; its docstring is left out."""
+    constants = [
+        _bytecode(item) if isinstance(item, CodeType) else _Description("", by_name=set(), source=False).value(item, "")
+        for item in code.co_consts
+        if item is None or item is not doc
+    ]
+    arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return [code.co_code.hex(), code.co_exceptiontable.hex(), constants, arguments, names]
 
 
 def _of_package(value: Any, packages: Set[str]) -> bool:

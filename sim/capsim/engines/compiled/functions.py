@@ -83,7 +83,13 @@ def _loaded_hook(name: str, hook: Hook, params: np.dtype[Any], memory: dict[str,
 
         return jit.hook_code(hook, numba_types.types_of(name, params, memory))
 
-    known_as = f"{hook.__module__}.{hook.__qualname__}", repr((name, params, tuple(memory.items()))), hook_key(hook)
+    types = _text_of_types(name, params, tuple(memory.items()))
+    known_as = f"{hook.__module__}.{hook.__qualname__}", types, hook_key(hook)
     if known_as not in _in_memory:
         _in_memory[known_as] = loaded(*known_as, compiled)
     return _in_memory[known_as]
+
+
+@cache
+def _text_of_types(name: str, params: np.dtype[Any], memory: tuple[tuple[str, np.dtype[Any]], ...]) -> str:
+    return repr((name, params, memory))
