@@ -1,0 +1,296 @@
+# %% [markdown]
+# # Who is ahead, and why?
+#
+# Each paper compares its scheme with a few others, on its own fabric. Here a dozen schemes of the papers get the same
+# flows, and then six of what is built today. The question is not who wins; it is *what stands in front of a flow, and
+# which scheme takes that away*.
+#
+# **After this notebook** you can say which of hash, copy, spray, code, mark, trim and priority helps where, derive the
+# loss from which a code pays, and say which assumption of a comparison its result hangs on. It runs in about 20 s on
+# one core, since it reads runs that took hours and are kept in `data/results` of a clone.
+#
+# | group | scheme | in six words |
+# |---|---|---|
+# | one path, or two | `ecmp` | a hash gives each flow a path |
+# | | `repflow` | short flows twice, the first counts |
+# | all paths | `rps` | each packet takes a random path |
+# | | `caps` | short flows sprayed with repair packets |
+# | | `cdcps` | all flows sprayed, all flows coded |
+# | loads and subflows | `conga` | flowlets follow loads that leaves report |
+# | | `mptcp` | eight subflows of one coupled window |
+# | | `mmptcp` | sprayed at first, later eight subflows |
+# | | `dc2mtcp` | subflows that share a few codes |
+# | short queues | `dctcp` | one path, windows shrink by marks |
+# | | `dctcp_rps` | the same, with its packets sprayed |
+# | | `rps_pq` | sprayed, short flows always go first |
+#
+# ## Assumptions of a comparison
+#
+# Each is said for the first panel, and changed in a later one.
+#
+# 1. Hosts send in order of arrival, as in ns-2 and ns-3.
+# 2. All links are alike.
+# 3. The fabric is a leaf-spine, whose hosts' links are the narrowest.
+# 4. Runs begin with an empty fabric, a *cold start*, as in the papers: too short to reach their load.
+# 5. Links lose no packet; only full ports do.
+#
+# ## A dozen schemes of the papers
+#
+# Web search at load 0.6, 1 Gbit/s, timers of 200 ms. A full mark is the mean over short flows that wait for no timer, a
+# ring the mean over all short flows; both over that of ECMP on the same flows. Left is faster.
+
+# %% mystnb={"image": {"alt": "twelve schemes in four cases: priority first by far, then marks; paths near ECMP"}}
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.ticker import LogLocator
+
+import capsmodel as cm
+from capsim import load_scenario, simulate, with_settings
+from capsim.results.load_record import settled_before
+from capsmodel.coding.messages import mean_message_s
+from capsmodel.experiments.statistics.intervals import paired_ratio
+
+RESULTS = Path("../data/results")
+GROUPS = {
+    "one path, or two": ("ecmp", "repflow"),
+    "all paths": ("rps", "caps", "cdcps"),
+    "loads and subflows": ("conga", "mptcp", "mmptcp", "dc2mtcp"),
+    "short queues": ("dctcp", "dctcp_rps", "rps_pq"),
+}
+COLOR = {name: f"C{number}" for number, names in enumerate(GROUPS.values()) for name in names}
+PLACE = {name: -place for place, name in enumerate(COLOR)}
+nics = pd.read_csv(RESULTS / "all_schemes_nic.csv")
+every = pd.read_csv(RESULTS / "all_schemes.csv").query("`traffic.load` == 0.6")
+
+
+def fill(preset):
+    """Return the share of the flows of its load that a cold start of 1000 flows finds."""
+    cold = with_settings(load_scenario(preset), {"traffic.start": "empty", "traffic.flows": 1000, "warm_up_s": "100ms"})
+    return settled_before(cold.traffic, cold.fabric.build(), warm_up_s=cold.warm_up_s)
+
+
+LEAF, TREE = "all-leaf-spine-websearch", "all-fat-tree-websearch"
+CASES = {
+    "leaf-spine": (nics[nics["nic"] == "fifo"], LEAF),
+    "hosts send round robin": (nics[nics["nic"] == "round_robin"], LEAF),
+    "one link with a tenth of its rate": (every[every["scenario"] == f"{LEAF}-slow"], LEAF),
+    "fat-tree": (every[every["scenario"] == TREE], TREE),
+}
+METRICS = {"mean_fct_short_without_timeouts_s": "full", "mean_fct_short_s": "none"}
+over_ecmp = {}
+figure, panels = plt.subplots(1, 4, figsize=(12, 4.6), layout="constrained", sharey=True, sharex=True)
+for axes, (case, (rows, preset)) in zip(panels, CASES.items(), strict=True):
+    for metric, style in METRICS.items():
+        times = rows.pivot_table(index="seed", columns="scheme", values=metric)
+        for name, color in COLOR.items():
+            found = paired_ratio(times[name], times["ecmp"]) if name != "ecmp" else None
+            over_ecmp[case, name, style] = found.value if found else 1.0
+            ends = [[found.value - found.low], [found.high - found.value]] if found and len(times) > 2 else None
+            place = PLACE[name] + (0.15 if style == "full" else -0.15)
+            axes.errorbar(
+                over_ecmp[case, name, style], place, xerr=ends, fmt="o", color=color, fillstyle=style, markersize=5
+            )
+    axes.axvline(1, color="0.6", linewidth=1)
+    axes.set(xscale="log", xlim=(0.007, 4), title=f"{case},\ncold start, {100 * fill(preset):.0f}% full")
+    axes.title.set_fontsize(10)
+    axes.xaxis.set_major_locator(LogLocator())
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.grid(color="0.92")
+panels[0].set_yticks([*PLACE.values()], [*PLACE])
+heads = [plt.Line2D([], [], marker="o", linestyle="", color=f"C{number}") for number in range(len(GROUPS))]
+figure.legend(heads, GROUPS, loc="outside upper center", ncols=4, frameon=False)
+figure.supxlabel("time of short flows over that of ECMP; full: without a timeout, ring: all", fontsize=10)
+plt.show()
+
+# %% [markdown]
+# *First panel.* Most of what the rings count are timers: of ECMP's short flows 8% wait for one, 200 ms or more, where
+# the others take 3 ms. What is at the top of the list changes the path, and saves a fifth at most of the time without
+# timers: a host has one link, which no choice of paths avoids. What is at the bottom changes the *queue*. Marks keep it
+# short, and priority lets short flows pass it: 0.70 and 0.16 of ECMP's time. A copy waits in the same queues of its
+# hosts. The windows of subflows are too small for three duplicate ACKs, so that more flows wait for timers than with
+# one path.
+#
+# *Assumption 1 falls.* If hosts send a packet of each connection in turn, short flows wait no longer behind the windows
+# of their own host: all but priority take 0.5 to 0.7 of the time they took (ECMP too, so that the panel looks alike).
+# The lead of CAPS over plain spraying is gone. More flows time out, since all share the buffer of the NIC.
+#
+# *Assumption 2 falls.* A link with a tenth of its rate reverses the order of what sprays: it gets as many packets as
+# the others, and flows wait for them. Sprayed DCTCP is behind DCTCP on one path. What measures, CONGA and MPTCP, takes
+# 0.6 of ECMP's time.
+#
+# *Assumption 3 falls.* On the fat-tree links inside the fabric overflow under ECMP, and spraying takes these timeouts
+# away: 0.6% of flows in place of 7.7%, a tenth of the mean.
+#
+# What short flows gain long ones may pay. CDCPS codes all flows, and its long ones get 0.4 of ECMP's throughput; under
+# DCTCP they get 1.4 times as much. These are cold starts: read factors, and no load.
+#
+# ## Six of today in six cases
+#
+# At 100 Gbit/s on a fat-tree of 128 hosts. All are compared with `spray+mark`: packets over all paths, DCTCP's windows,
+# losses found by time (RACK). The six: the same over *one path*; the same with a *first window* of a round trip;
+# *trim*, where a full port cuts a packet to its header, which tells of the loss at once; *pull*, NDP, whose receivers
+# ask for each packet; *UEC*, modelled on Ultra Ethernet, trimmed, with windows by delay and paths that were free taken
+# again; a *code*, eight repair packets behind 32. Runs of web search begin in the steady state.
+
+# %% mystnb={"image": {"alt": "six schemes in six cases, over sprayed packets with marks, with 95% intervals"}}
+beyond = pd.read_parquet(RESULTS / "beyond.3.parquet")
+beyond["time"] = beyond["mean_collective_s"].fillna(beyond["mean_slowdown"])
+TODAY = {
+    "one path": "mark: one path",
+    "first window": "mark: spray, first window of a round trip",
+    "trim": "trim",
+    "pull": "trim, receivers pull",
+    "UEC": "trim, mark, learn paths",
+    "code": "code: blocks of 32",
+}
+SIX = {
+    "permutation, 2 MB": "permutation",
+    "one slow link": "permutation, one slow link",
+    "incast, 127 x 64 KB": "127 send 64 KB to one",
+    "ring all-reduce": "ring all-reduce",
+    "web search, load 0.6": "web search, load 0.6, steady start",
+    "loss 1e-3": "permutation, loss 1e-3",
+}
+
+
+def over_reference(case, scheme, reference="mark: spray"):
+    """Return the time over that of the reference with the same flows, with its 95% interval over seeds."""
+    times = beyond[beyond["case"] == case].pivot(index="seed", columns="scheme", values="time")
+    return paired_ratio(times[scheme], times[reference])
+
+
+today = {(case, label): over_reference(case, scheme) for case in SIX for label, scheme in TODAY.items()}
+figure, panels = plt.subplots(2, 3, figsize=(10, 5.4), layout="constrained", sharex=True, sharey=True)
+for axes, (case, title) in zip(panels.flat, SIX.items(), strict=True):
+    for place, label in enumerate(TODAY):
+        found = today[case, label]
+        ends = [[found.value - found.low], [found.high - found.value]]
+        axes.errorbar(found.value, -place, xerr=ends, fmt="o", color=f"C{place}", markersize=5)
+    axes.axvline(1, color="0.6", linewidth=1)
+    axes.set_title(title, fontsize=10)
+    axes.set(xscale="log", xlim=(0.28, 3.3))
+    axes.set_xticks([0.3, 0.5, 1, 2, 3], ["0.3", "0.5", "1", "2", "3"])
+    axes.minorticks_off()
+    axes.grid(color="0.92")
+panels[0, 0].set_yticks([-place for place in range(len(TODAY))], [*TODAY])
+figure.supxlabel("time over that of sprayed packets with marks", fontsize=10)
+plt.show()
+
+# %% [markdown]
+# *What no queue explains.* In a ring all-reduce each host sends 31 packets and waits for its neighbour: who may send
+# them at once takes half the time, whatever else the scheme does. With 127 senders to one the same first window costs
+# half as much again.
+#
+# *What trimming gains.* Alone 12% in a permutation. A header tells at once that a packet is lost; pulls and learned
+# paths add more, 0.7 and 0.6 of the time. Beside a slow link those two take four and three tenths: one pulls again what
+# was trimmed there, the other leaves the link.
+#
+# *Where it is lost again.* A link that corrupts a packet leaves no header. NDP waits for its timer of 1 ms and takes
+# 2.6 times as long; UEC has a timer of 0.1 ms, does not slow down, and takes half.
+#
+# *What a code gains* depends on what it meets. In a permutation the fabric has room for repair packets, and what is
+# late is decoded from the rest: 0.8. In web search they are 25% more load, in front of everyone: 1.6. This panel is
+# steady; schemes that keep more flows in progress began with fewer than theirs (the code with 69%), so that 1.6 is too
+# good. With losses of $10^{-3}$ it takes 0.7.
+#
+# ## From which loss on a code pays
+#
+# Assumption 5 falls with links that corrupt packets. A message of $X$ packets, each of which takes $\tau$ to send, is
+# sent alone.
+#
+# * *Repeat*: a lost packet comes a time $T$ later. With little loss the mean is $X\tau + T\,X\,p$.
+# * *Code*: $r$ repair packets behind each $k$; with $X/k$ units the mean is $X\tau + \frac Xk\,r\,\tau$, and no unit
+#   fails.
+# * *Equal* where $T X p = X r\tau/k$, so that
+#
+# $$p^* \approx \frac{r}{k}\,\frac{\tau}{T}.$$
+#
+# The code has to pay for its repair packets by the time that a repetition takes. `coding_pays_from` has the exact root,
+# `mean_message_s` both means. In the picture $T$ is a round trip, and a timer of 0.1 ms; marks are the permutation of 2
+# MB, whose senders also slow down for a loss.
+
+# %% mystnb={"image": {"alt": "code over repetition by loss: the formula is above 1 where packets are below"}}
+SENT = {"packets": 490, "packet_s": 4150 * 8 / 100e9}
+losses = np.geomspace(3e-6, 2e-2, 60)
+figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+for repeat_s, text, color in ((14e-6, "a round trip, 14 µs", "C0"), (1e-4, "a timer, 0.1 ms", "C1")):
+    means = [mean_message_s(loss_prob=losses, repeat_s=repeat_s, **SENT, **code) for code in ({}, {"k": 32, "r": 8})]
+    axes.plot(losses, means[1] / means[0], color=color, label=f"formula, repeated after {text}")
+LOSSY = {1e-5: "loss 1e-5", 1e-4: "loss 1e-4", 1e-3: "loss 1e-3", 1e-2: "loss 1e-2"}
+by_loss = {}
+for reference, text, color in (("mark: spray", "spray+mark", "C0"), (TODAY["UEC"], "UEC", "C1")):
+    by_loss[text] = [over_reference(case, TODAY["code"], reference) for case in LOSSY.values()]
+    values = np.array([one.value for one in by_loss[text]])
+    ends = [values - [one.low for one in by_loss[text]], [one.high for one in by_loss[text]] - values]
+    axes.errorbar([*LOSSY], values, ends, fmt="o", capsize=3, color=color, label=f"packets, over {text}")
+axes.axhline(1, color="0.6", linewidth=1)
+axes.set(
+    xscale="log", yscale="log", xlabel="loss probability of a link", ylabel="time with a code of 32 + 8, over without"
+)
+axes.set_yticks([0.5, 1, 2, 5], ["0.5", "1", "2", "5"])
+axes.minorticks_off()
+axes.legend(frameon=False)
+plt.show()
+for repeat_s in (14e-6, 1e-4, 1e-3, 1e-2):
+    exact = cm.coding_pays_from(repeat_s=repeat_s, k=32, r=8, **SENT)
+    print(f"T = {1e3 * repeat_s:g} ms: p* = {exact:.2g}, r tau/(k T) = {8 / 32 * SENT['packet_s'] / repeat_s:.2g}")
+
+# %% [markdown]
+# Over UEC, a sender that does not slow down, packets lie near the formula up to $10^{-3}$: a code never pays within a
+# fabric. Over `spray+mark` they lie far below it, also where hardly anything is lost. There the formula's repetition is
+# too good: RACK takes late packets for lost and halves windows, which a code hides. It is not the losses that the code
+# repairs. At $10^{-2}$ units fail, each failure halves the window of the coded sender, and UEC is six times as fast.
+#
+# For distant sites the formula has the right order: with $T$ of 10 ms a code of 32 + 8 pays from one packet in $10^5$
+# on. But a first window of a round trip is worth more there ([the findings](../docs/findings.md)).
+#
+# So ask of each scheme in this order: what stands in front of the flow, its own host, a queue, a timer, or its own
+# window? A scheme that takes something else away gains nothing.
+#
+# ## Exercises
+#
+# 1. *By hand.* Two sites are 10 ms apart, so that $T$ is 10 ms. From which loss does a code of 32 + 2 pay?
+# 2. *With packets.* Ports of DCTCP's first panel drop what comes last. Give the switches priorities instead
+#    (`ecmp_pq`), with and without evicting a packet of a long flow from a full port (`queue.push_out`). Which of the
+#    two does the work?
+# 3. *Open.* `repflow` copies short flows. Find in the kept rows a scheme, a case and a NIC where the copy helps a
+#    sender that has marks, and say what the interval allows you to claim.
+#
+# The next cell, which is folded, has solutions.
+
+# %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
+# 1. r tau / (k T).
+print(f"1. {2 / 32 * SENT['packet_s'] / 10e-3:.1g}; exact {cm.coding_pays_from(repeat_s=10e-3, k=32, r=2, **SENT):.1g}")
+
+# 2. Evicting does: with tail drop short flows lose as many packets as without priority, and wait for timers.
+cold = with_settings(load_scenario(LEAF), {"traffic.start": "empty", "traffic.flows": 300, "warm_up_s": "50ms"})
+for text, scheme, settings in (
+    ("no priority", "ecmp", {}),
+    ("priority", "ecmp_pq", {}),
+    ("priority, tail drop", "ecmp_pq", {"queue.push_out": False}),
+):
+    summary = simulate(with_settings(cold, settings), scheme=scheme).summary
+    print(f"2. {text}: {1e3 * summary.mean_fct_short_s:.1f} ms, with a timeout {summary.timeout_ratio_short:.1%}")
+
+# 3. On top of DCTCP, over eight seeds: the interval holds 1 with either NIC.
+for nic in ("fifo", "round_robin"):
+    times = nics[nics["nic"] == nic].pivot_table(index="seed", columns="scheme", values="mean_fct_short_s")
+    print(f"3. {nic}: a copy over DCTCP alone {paired_ratio(times['repflow_dctcp'], times['dctcp'])}")
+
+# %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
+# The text of this notebook, asserted.
+FULL, FIRST = "full", "leaf-spine"
+assert [round(over_ecmp[FIRST, name, FULL], 2) for name in ("dctcp", "rps_pq")] == [0.7, 0.16]
+others = set(COLOR) - {"dctcp", "dctcp_rps", "rps_pq", "mmptcp"}
+assert all(0.8 < over_ecmp[FIRST, name, FULL] < 1.01 for name in others)
+slow = "one link with a tenth of its rate"
+assert over_ecmp[slow, "dctcp", FULL] < 1 < over_ecmp[slow, "dctcp_rps", FULL]
+assert over_ecmp["fat-tree", "rps", "none"] < 0.11
+assert all(abs(today["ring all-reduce", name].value - 0.5) < 0.01 for name in ("first window", "pull", "UEC"))
+assert [round(today["loss 1e-3", name].value, 1) for name in ("pull", "UEC", "code")] == [2.6, 0.5, 0.7]
+assert [round(today[case, "code"].value, 1) for case in ("permutation, 2 MB", "web search, load 0.6")] == [0.8, 1.6]
+assert all(1.2 < found.value < 1.4 for found in by_loss["UEC"][:3])
+assert all(found.high < 1 for found in by_loss["spray+mark"][:3])
