@@ -31,7 +31,7 @@ def test_the_best_unit_comes_with_its_cost_its_flatness_and_what_packets_say(cap
     shares = {int(k): int(r) / int(k + r) for k, r in zip(curve.k, curve.r, strict=True) if k in close}
     assert its_r == curve.r[cheapest - 1]
     assert shares[cheapest] == min(shares.values())
-    assert "notebook 9" in text
+    assert "How large a unit?" in text
     assert "caps-unit-shape" in text
 
 

@@ -1,4 +1,4 @@
-"""The sliders of notebook 16: they show what the models say, take any rate and time, and tell what they cannot read."""
+"""The sliders of the course: they show what the models say, take any rate and time, and tell what they cannot read."""
 
 import re
 import sys
