@@ -1,9 +1,10 @@
 """Does a setting change the fabric of a paper by the factor by which it changes the reduced one?
 
 ``python benchmarks/check_carried_over.py data/papers/carried_over.csv out/results``; 40 minutes of processor time, and
-what is in the folder is not run again. The ledger carries over what a setting changes (:mod:`capsim.study.looks`):
-this runs some settings of three fabrics at both scales and writes the factors beside each other, with the 95% interval
-of their ratio, for all that claims compare, that settings change, and that is above 0 in all runs.
+what is in the folder is not run again. The ledger carries over what a setting changes
+(:mod:`capsim.study.claims.looks`): this runs some settings of three fabrics at both scales and writes the factors
+beside each other, with the 95% interval of their ratio, for all that claims compare, that settings change, and that is
+above 0 in all runs.
 """
 
 import csv
@@ -16,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from capsim.study.claims.samples import compared_columns
 from capsim.study.points import Scale
-from capsim.study.samples import compared_columns
 from capsmodel._files import atomic_writer
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.executors import all_cores

@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from capsim.study.campaign import Campaign, Group
-from capsim.study.looks import OfRuns, numbers_of, seeds_there
+from capsim.study.campaign import Campaign
+from capsim.study.claims.looks import OfRuns, numbers_of, seeds_there
+from capsim.study.kept_runs import Group
 from capsim.study.metrics import known_metric
 from capsmodel.checks import FloatArray
 from capsmodel.datafiles import data_path

@@ -54,10 +54,15 @@ class Tests(NamedTuple):
         return {path.relative_to(root).as_posix() for path in paths if path.name not in WITHOUT_ORACLE}
 
 
-STUDIES = ("campaign", "claims", "decide", "file", "looks", "metrics", "points", "scheme_runs", "template")
+STUDIES = ("campaign", "file", "metrics", "points", "scheme_runs", "template")
 # Studies drawn at random say whether words are as rare as stated: some seconds each.
 RULES = Tests(
-    ("tests/papers/test_verdict_*.py", *(f"tests/sim/study/test_{name}.py" for name in STUDIES)), slow_cpu_s=20.0
+    (
+        "tests/papers/test_verdict_*.py",
+        "tests/sim/study/claims/test_*.py",
+        *(f"tests/sim/study/test_{name}.py" for name in STUDIES),
+    ),
+    slow_cpu_s=20.0,
 )
 FORMULAS = ("blocking", "decoding", "messages", "optimal_unit", "path_losses", "redundancy", "unit_choice")
 STATISTICS = ("argmin_interval", "designs", "moderated", "robustness", "sequential_decisions", "statistics_intervals")

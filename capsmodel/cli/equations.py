@@ -262,8 +262,9 @@ def _print_settings_for_all(rows: Iterable[ClaimRow], output: Output) -> None:
 
 def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
     """Print the words of claims in each setting that counts for them, from the runs that are kept."""
-    from capsim.study.campaign import MOST_SEEDS_OF_OTHERS, Campaign
-    from capsim.study.looks import points_there
+    from capsim.study.campaign import Campaign
+    from capsim.study.claims.looks import points_there
+    from capsim.study.kept_runs import MOST_SEEDS_OF_OTHERS
     from capsmodel.papers.claim_list import read_claims
     from capsmodel.papers.studies import published_studies, study_named
 

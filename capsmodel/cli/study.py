@@ -15,7 +15,7 @@ from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.results.load_record import offered_line
 from capsim.study.campaign import Campaign
-from capsim.study.claims import Design
+from capsim.study.claims.design import Design
 from capsim.study.file import RelationName, read_study, tables_of
 from capsim.study.metrics import METRICS
 from capsim.study.plot import PLOTTED

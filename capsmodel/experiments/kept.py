@@ -70,7 +70,7 @@ def keep(
     Parameters
     ----------
     rows : DataFrame
-        Points with their digests (`Campaign.frame`); of a run at several points the first is kept.
+        Points with their digests (`KeptRuns.frame`); of a run at several points the first is kept.
     records : mapping
         Of each task, by its id.
     folder : pathlib.Path

@@ -116,7 +116,7 @@ class LedgerEntry:
         What turns it, ``;`` between.
     begins : str
         ``from empty`` where runs that decide it are not at the load that they name
-        (:meth:`capsim.study.claims.Design.begins`).
+        (:meth:`capsim.study.claims.design.Design.begins`).
     """
 
     decided_by: str

@@ -13,10 +13,11 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
-from capsim.study.campaign import MOST_SEEDS_OF_OTHERS, Campaign
-from capsim.study.decide import ABOUT
-from capsim.study.looks import points_there
-from capsim.study.samples import Statement
+from capsim.study.campaign import Campaign
+from capsim.study.claims.decide import ABOUT
+from capsim.study.claims.looks import points_there
+from capsim.study.claims.samples import Statement
+from capsim.study.kept_runs import MOST_SEEDS_OF_OTHERS
 from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.statistics.nearest import TriedSetting
@@ -144,8 +145,8 @@ def tried_settings(campaign: Campaign) -> Iterator[TriedSetting]:
     """Yield by how much printed sizes are off in each setting other than the text's that was run, claim by claim.
 
     The value is the median of the runs that are there, two at least, at the sampled points of the study, carried over
-    from its reduced scale if it has one (:mod:`capsim.study.looks`). It needs no interval and gives no word: a setting
-    in which a value is near print is a lead, to be run by itself.
+    from its reduced scale if it has one (:mod:`capsim.study.claims.looks`). It needs no interval and gives no word: a
+    setting in which a value is near print is a lead, to be run by itself.
     """
     for claim in campaign.simulated:
         in_text, _ = _off(campaign, claim, TEXT)

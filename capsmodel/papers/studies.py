@@ -23,7 +23,7 @@ from capsmodel.papers.measurements.received_sets import packets_that_survive
 from capsmodel.papers.measurements.unit_sweeps import decoded_share, fastest_unit, unit_quantity
 
 if TYPE_CHECKING:
-    from capsim.study.claims import Design
+    from capsim.study.claims.design import Design
 
 __all__ = [
     "experiment_name",
@@ -157,7 +157,7 @@ def published_studies() -> Mapping[str, "Design"]:
     >>> published_studies()["repflow-ns3-ws"].source.file.paper
     'repflow'
     """
-    from capsim.study.claims import Design
+    from capsim.study.claims.design import Design
     from capsim.study.file import read_study
 
     return MappingProxyType({name: Design(read_study(studies()[name])) for name in simulated_studies()})

@@ -1,7 +1,7 @@
 """Verdicts on published claims against computed values, and on what figures measure: the rules beside the words.
 
 The words and what they need are in :mod:`capsmodel.experiments.words`, and what a claim says of a value in
-:mod:`capsim.study.relations`, for formulas and studies alike: what is computed is a point of zero width.
+:mod:`capsim.study.claims.relations`, for formulas and studies alike: what is computed is a point of zero width.
 
 - *Reading error.* A printed number that a formula gives is met within half a unit of its last digit; one that papers
   give in round figures (printed with ``~``, as a ratio or as a difference in percent) within `APPROX_RELATIVE`. What is
@@ -9,7 +9,7 @@ The words and what they need are in :mod:`capsmodel.experiments.words`, and what
 - *Up to.* A difference of up to some size is passed at no point, and reached at one.
 - *Words.* "Close", "significantly" and "much" have the sizes of the constants of that module.
 - *Noise.* A measured value is its interval, in a figure as in a study at the level of a claim
-  (:mod:`capsim.study.decide`).
+  (:mod:`capsim.study.claims.decide`).
 - *Twice.* What fails was found in two ways: by two disjoint families of seeds in a study, otherwise by the judge and by
   what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the claim is judged at the value chosen for it;
@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from capsim.study.claims.relations import Relation, Says
 from capsim.study.file import Claim
-from capsim.study.relations import Relation, Says
 from capsmodel.checks import FloatArray, IntArray, require
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.words import VerdictWord, kendall, verdict_word

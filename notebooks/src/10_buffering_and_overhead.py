@@ -22,7 +22,8 @@ from matplotlib import pyplot as plt
 import capsmodel as cm
 from capsim import Trace, simulate
 from capsim.run.coding_units import PINNED, units_scenario
-from capsim.study.campaign import Campaign, all_tasks
+from capsim.study.campaign import Campaign
+from capsim.study.kept_runs import all_tasks
 from capsmodel.coding.window_delay import buffering_delay_s
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.agreement import agreement

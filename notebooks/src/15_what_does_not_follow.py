@@ -26,7 +26,7 @@ from IPython.display import Markdown, display
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsim.study.decide import FALSE_ALARM
+from capsim.study.claims.decide import FALSE_ALARM
 from capsmodel import papers
 from capsmodel.cli.shared.claim_texts import our_value, printed_size
 from capsmodel.coding.blocking import blocking_prob_above_average, blocking_prob_twice_average

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from measure_levels import IN_USE, MOST_SEEDS, RULES, coverage, kept_samples, noisiest, shares, values_of
 
-from capsim.study.decide import Sample, decide
-from capsim.study.relations import Relation
+from capsim.study.claims.decide import Sample, decide
+from capsim.study.claims.relations import Relation
 from capsim.study.scheme_runs import TAIL_SEEDS
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM, FIRST_LOOK_SEEDS, looks
 from capsmodel.experiments.words import NOT_WORSE

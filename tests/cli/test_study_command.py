@@ -14,8 +14,8 @@ from study.made_up import MadeUp, halved
 
 from capsim import Result, load_study
 from capsim.study.campaign import Campaign
+from capsim.study.claims.samples import compared_columns
 from capsim.study.plot import PLOTTED
-from capsim.study.samples import compared_columns
 from capsmodel.cli.shared.machines import Machines
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks, merge, part_files
@@ -275,7 +275,7 @@ def made_up(blank, columns, monkeypatch):
     """Runs of the commands are made up, and what they would take: RepFlow's flows take 0.57 times as long as TCP's."""
     executor = MadeUp(halved, columns=columns)
     monkeypatch.setattr(Machines, "executor", lambda self: executor)
-    monkeypatch.setattr("capsim.study.claims.expected_cpu_s", lambda scenario: 1.0)
+    monkeypatch.setattr("capsim.study.claims.design.expected_cpu_s", lambda scenario: 1.0)
     return executor
 
 

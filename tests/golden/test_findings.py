@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim.study.campaign import MOST_SEEDS_OF_OTHERS, Campaign
-from capsim.study.looks import points_there
+from capsim.study.campaign import Campaign
+from capsim.study.claims.looks import points_there
+from capsim.study.kept_runs import MOST_SEEDS_OF_OTHERS
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.intervals import paired_ratio
 from capsmodel.experiments.statistics.robustness import TEXT

@@ -13,8 +13,9 @@ from capsim import load_study, simulate
 from capsim.results.manifest import run_id, run_parameters
 from capsim.run.simulation import prepare
 from capsim.scenario.profile import sizes_of
-from capsim.study.campaign import Campaign, Group
-from capsim.study.samples import compared_columns
+from capsim.study.campaign import Campaign
+from capsim.study.claims.samples import compared_columns
+from capsim.study.kept_runs import Group
 from capsim.study.scheme_runs import row_of
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.kept import DIGEST, with_digests

@@ -7,8 +7,8 @@ from pandas import DataFrame
 
 from capsim import DrawnFault, Result, Scenario, simulate
 from capsim.scenario.scenario import from_dict
+from capsim.study.claims.samples import RunRows, Statement
 from capsim.study.measures import mmptcp_run
-from capsim.study.samples import RunRows, Statement
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.studies import published_studies
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from capsim.study.relations import Says
+from capsim.study.claims.relations import Says
 from capsmodel.checks import FloatArray
 from capsmodel.coding.blocking import blocking_prob_twice_average
 from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from capsim.study.relations import Says
+from capsim.study.claims.relations import Says
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.words import LEVEL
 from capsmodel.papers.claim_list import PublishedClaim

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from capsim.study.relations import Says
+from capsim.study.claims.relations import Says
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.words import ROUNDING
 from capsmodel.multipath.coded_transport import coded_option_bytes

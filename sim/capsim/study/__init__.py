@@ -6,14 +6,11 @@ Module          Holds
 `file`          the keys of its file
 `template`      arithmetic in braces
 `points`        what is run at each point, in every setting, and the ids of the runs
-`claims`        what claims compare
 `measures`      measurements by name, and the tasks that runs are
 `scheme_runs`   the measurement of any study, tables of its metrics
 `metrics`       the numbers that describe a run: name, unit, function of the result
-`samples`       from rows to one value a seed for each point of a claim
-`relations`     what an interval must be for a claim of each kind
-`decide`        from samples to a word, at levels that keep its error small
-`looks`         when a claim is looked at, in one setting or carried over from a smaller fabric
+`claims`        what claims compare, and the word on each: a package of its own
+`kept_runs`     the runs in a folder, and about what others will take
 `campaign`      which runs come next, and where all claims stand
 `study`         a study that is run: its rows, flows, verdicts, tables and pictures
 `comparison`    several schemes on the same flows: a study with one axis
@@ -26,15 +23,15 @@ From a file to the word on a claim:
 Function                                  Gives
 ========================================= ========================================================================
 `file.read_study`                         the keys as structs, with those of the studies that it extends
-`claims.Design`, `Design.comparisons`     which points the claim compares, and with which weights
+`claims.design.Design.comparisons`        which points the claim compares, and with which weights
 `points.Runs.described`, `Runs.arguments` the scenario of a point in a setting: templates filled, parameters set
 `points.Runs.tasks`                       a task for each point and seed (`scheme_runs.run_task`); equal runs, one id
 `study.Study.run_in`                      rows in a folder: fixed numbers of seeds, then what claims wait for
 `campaign.advance`, `Campaign.next_looks` the runs of the next looks at open claims, until none is left
-`samples.Statement.samples`               a value for each seed at each point: differences, or logarithms of ratios
-`relations.Relation.of_ratio`, `of_value` what its interval must be, `relations.Says`
-`decide.decide`                           the word by these samples, :class:`decide.Decision`
-`looks.judged`                            the decision at the last look that is there, :class:`looks.Judged`
+`claims.samples.Statement.samples`        a value for each seed at each point: differences, or logarithms of ratios
+`claims.relations.Relation.of_ratio`      what its interval must be, `relations.Says`; of a single value `of_value`
+`claims.decide.decide`                    the word by these samples, `decide.Decision`
+`claims.looks.judged`                     the decision at the last look that is there, `looks.Judged`
 `campaign.Campaign.verdict`               the word in the setting of the text, by a second family of seeds if it
                                           fails and by other settings: :class:`campaign.Verdict`
 ========================================= ========================================================================

@@ -1,13 +1,13 @@
-"""The campaign of a study: its runs and the next ones, by look, in the setting of the text and in the others.
+"""The campaign of a study: which runs come next, and where all claims stand, in the setting of the text and in others.
 
-Runs are tasks of a sweep in one folder (:mod:`capsmodel.experiments.sweep`), so a campaign may be stopped at any
-moment, goes on when it is started again, and may be shared by several processes. Which runs come next, and every
-verdict, follow from the runs that are there: nothing else is remembered.
+Runs are kept in one folder (:mod:`capsim.study.kept_runs`), so a campaign may be stopped at any moment, goes on when it
+is started again, and may be shared by several processes. Which runs come next, and every verdict, follow from the runs
+that are there: nothing else is remembered.
 
 Claims that are decided ask for no more seeds. Settings other than the text's are tried at the sampled points of the
 study, at its reduced scale if it has one; then so is the text's, and what changes between the two is carried over to
-the paper's scale (:mod:`capsim.study.looks`). A setting counts for a claim only if it changes the runs that the claim
-compares.
+the paper's scale (:mod:`capsim.study.claims.looks`). A setting counts for a claim only if it changes the runs that the
+claim compares.
 
 A claim that fails by these seeds in the setting of the text is looked at once more, by the seeds of a second family,
 with the same looks and the same limit. It stays open until it fails by them too; and it stays open if one of the two
@@ -18,19 +18,18 @@ sentences, the claim is open too: such a scheme refutes nothing.
 """
 
 import time
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from pandas import DataFrame
 
-from capsim.study.claims import Design
-from capsim.study.looks import (
+from capsim.study.claims.design import Design
+from capsim.study.claims.looks import (
     CarriedOver,
     Judged,
     OfRuns,
@@ -38,52 +37,26 @@ from capsim.study.looks import (
     foreseen_seeds,
     is_changed,
     judged,
-    numbers_of,
     seeds_there,
     why_open,
 )
-from capsim.study.measures import TaskList
+from capsim.study.claims.samples import Quantity, RunRows, Statement
+from capsim.study.kept_runs import Group, KeptRuns, numbers_of_setting, second_family
 from capsim.study.metrics import known_metric
 from capsim.study.points import Point, Scale, point_name
-from capsim.study.samples import Quantity, RunRows, Statement, compared_columns
-from capsmodel.experiments.kept import DIGEST, check_columns, keep, with_digests
-from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.progress import Minutes
-from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.robustness import TEXT, Robustness, robustness
 from capsmodel.experiments.sweep import Executor, Progress, Task, end_of, run_sweep
 from capsmodel.experiments.words import FOR_THE_PAPER
 
-__all__ = ["MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign", "Group", "Look", "Verdict", "advance"]
+__all__ = ["Campaign", "Look", "Verdict", "advance"]
 
-MOST_SEEDS_OF_OTHERS = 16
-"""Limit of the seeds in each setting but the text's."""
-SECOND_FAMILY = 1000
-"""What is added to 1, 2, ... to give the seeds by which what fails is checked, where the first family has no more."""
 SAMPLED_WEIGHT = 4
 """A look at the sampled points comes after those at all points that have less than so many times its seeds."""
 BASELINE_RELATIVE = 0.25
 """How far a side of a comparison may be from print, where it is printed, so that the contrary counts."""
 OPEN, ABSENT, FAILS, DEPENDS = "open", "absent", "fails", "depends"
-
-
-class Group(NamedTuple):
-    """Runs that are looked at together.
-
-    Attributes
-    ----------
-    setting : str
-        Its name.
-    scale : str
-        That of the paper, or the reduced one.
-    offset : int
-        What is added to 1, 2, ... to give their seeds: 0, or :func:`second_family`.
-    """
-
-    setting: str
-    scale: Scale
-    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -173,119 +146,27 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Campaign:
+class Campaign(KeptRuns):
     """What the runs in a folder say about a study.
 
     Attributes
     ----------
-    design : Design
-        The study.
-    folder : Path
-        Where the runs are; it may be missing.
-    tasks : mapping
-        All runs of the study by group, which do not change while runs are added.
+    design, folder, tasks
+        As :class:`~capsim.study.kept_runs.KeptRuns`.
     only : frozenset of str
         Claims that are looked at; all of the study if none of it is among them.
     """
 
-    design: Design
-    folder: Path
-    tasks: Mapping[Group, TaskList[Point]] = field(default_factory=dict)
     only: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tasks", self.tasks or all_tasks(self.design))
 
     def numbers(self, setting: str = TEXT) -> tuple[int, ...]:
         """Return the seeds of the looks in a setting."""
-        return _numbers(self.design, setting)
+        return numbers_of_setting(self.design, setting)
 
     @property
     def level(self) -> float:
         """Return the chance of a false word for each claim in each setting."""
         return self.design.source.file.level
-
-    # The runs that are there.
-
-    @cached_property
-    def _records(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the record of each task that is there, by its id."""
-        return finished_tasks(self.folder) if self.folder.is_dir() else {}
-
-    @cached_property
-    def cpu_s(self) -> Mapping[str, float]:
-        """Return the processor time of each run that is there, in seconds, by the id of its task."""
-        return {name: float(record["cpu_s"]) for name, record in self._records.items()}
-
-    @cached_property
-    def there(self) -> Sequence[tuple[Group, Point, Task]]:
-        """Return the runs of this study that are there; tasks of seeds that nothing has are not made."""
-        seeds = {
-            record["seed"] if "seed" in record else record["payload"].get("seed") for record in self._records.values()
-        }
-        return [
-            (group, point, task)
-            for group, tasks in self.tasks.items()
-            for (point, _), task in tasks.of_seeds(seeds)
-            if task.id in self.cpu_s
-        ]
-
-    @cached_property
-    def ids(self) -> Set[str]:
-        """Return the ids of the runs of this study that are there."""
-        return {task.id for _, _, task in self.there}
-
-    @cached_property
-    def measured(self) -> DataFrame:
-        """Return what the claims compare of each run that is there, by the id of its task."""
-        if not self.ids:
-            return DataFrame()
-        columns = compared_columns(self.design)
-        check_columns(self.folder, self.ids, columns)
-        read = with_digests(merge([self.folder], task_ids=sorted(self.ids)))
-        kept = [name for name in (TASK_COLUMN, DIGEST, *columns) if name in read]
-        return read[kept].set_index(TASK_COLUMN)
-
-    @cached_property
-    def frame(self) -> DataFrame:
-        """Return a row for each run that is there: setting, scale, axes, seed, and what was measured."""
-        keys: list[dict[str, Any]] = [
-            {"setting": group.setting, "scale": group.scale}
-            | dict(point)
-            | {"seed": task.payload["seed"], TASK_COLUMN: task.id}
-            for group, point, task in self.there
-        ]
-        return DataFrame(keys).join(self.measured, on=TASK_COLUMN) if keys else DataFrame()
-
-    @cached_property
-    def result_id(self) -> str:
-        """Return the hash of the runs that are there."""
-        return table_id(self.frame)
-
-    def keep(self, folder: Path) -> None:
-        """Write the rows that are there to a folder, in which they give the same verdicts, those that it lacks.
-
-        What places a run in the study has the name of the study in its column, since several may share the run.
-        """
-        if not self.frame.empty:
-            measured = {TASK_COLUMN, "seed", *self.measured}
-            places = {name: f"{self.design.name}.{name}" for name in self.frame if name not in measured}
-            columns = compared_columns(self.design)
-            keep(self.frame.rename(columns=places), self._records, folder, name=self.design.name, columns=columns)
-
-    @cached_property
-    def _rows(self) -> Mapping[Group, RunRows]:
-        points: dict[Group, list[Point]] = {}
-        keys: dict[Group, list[dict[str, Any]]] = {}
-        for group, point, task in self.there:
-            points.setdefault(group, []).append(point)
-            keys.setdefault(group, []).append({"seed": task.payload["seed"] - group.offset, TASK_COLUMN: task.id})
-        return {
-            group: RunRows(points[group], DataFrame(listed).join(self.measured, on=TASK_COLUMN))
-            for group, listed in keys.items()
-        }
-
-    # What they say.
 
     def judged(self, claim_id: str, setting: str, *, sampled: bool, offset: int = 0) -> Judged:
         """Return where a claim stands in a setting: at all points, or at the sampled ones, where settings are compared.
@@ -312,7 +193,7 @@ class Campaign:
 
     def of_runs(self, claim_id: str, setting: str, scale: Scale, *, sampled: bool, offset: int = 0) -> OfRuns:
         """Return a claim in a setting with the runs that are there of a scale and a family of seeds."""
-        rows = self._rows.get(Group(setting, scale, offset), RunRows())
+        rows = self.rows.get(Group(setting, scale, offset), RunRows())
         return OfRuns(Statement(self.design, claim_id, setting, sampled), rows)
 
     def verdict(self, claim_id: str) -> Verdict:
@@ -346,9 +227,9 @@ class Campaign:
             not_as_printed=others,
             times_printed=statement.times_printed(one.value for one in first.decision.intervals.values()),
             next_seeds=next_seeds,
-            next_cpu_s=self._price_s(Group(TEXT, "paper", offset), next_seeds, statement.points),
+            next_cpu_s=self.price_s(Group(TEXT, "paper", offset), next_seeds, statement.points),
             takes_seeds=takes,
-            takes_cpu_s=self._price_s(Group(TEXT, "paper", offset), takes, statement.points),
+            takes_cpu_s=self.price_s(Group(TEXT, "paper", offset), takes, statement.points),
             stays_open=why_open(first.decision.points, others, rebuilt) if word == OPEN and not takes else "",
         )
 
@@ -361,7 +242,7 @@ class Campaign:
 
     def _not_as_printed(self, claim_id: str, seeds: int) -> tuple[str, ...]:
         """Return the sides of a comparison of which something in its unit is printed that ours is not near."""
-        rows = self._rows.get(Group(TEXT, "paper"), RunRows())
+        rows = self.rows.get(Group(TEXT, "paper"), RunRows())
         unit = known_metric(self.design.metric(claim_id)).unit
         compared = {point for one in self.design.comparisons(claim_id) for _, point in one.terms}
         return tuple(
@@ -441,24 +322,14 @@ class Campaign:
         tasks = self.tasks[Group(setting, self.design.scale(sampled=True))]
         seeds = range(1, self.numbers(setting)[0] + 1)
         return self.design.metric(claim_id, setting), tuple(
-            (one.series, one.added, weight, *(self._outcome(tasks[point, seed].id) for seed in seeds))
+            (one.series, one.added, weight, *(self.outcome(tasks[point, seed].id) for seed in seeds))
             for one in self.design.comparisons(claim_id, sampled=True)
             for weight, point in one.terms
         )
 
-    def _outcome(self, task_id: str) -> str:
-        return self._outcomes.get(task_id, task_id)
-
-    @cached_property
-    def _outcomes(self) -> Mapping[str, str]:
-        """Return the digest of all that each run has measured, by the id of its task."""
-        return {} if self.measured.empty else dict(self.measured[DIGEST])
-
     def robustness(self, claim_id: str) -> Robustness:
         """Return in which settings the verdict on a claim holds, and what turns it."""
         return robustness(self.words(claim_id), self.design.settings)
-
-    # What comes next.
 
     def next_tasks(self, shard: tuple[int, int] = (1, 1)) -> list[Task]:
         """Return the runs of the most urgent looks that are missing, look by look, a seed after the other.
@@ -505,55 +376,8 @@ class Campaign:
 
         Each counts `Look.weight` times. Infinite if no look is left.
         """
-        costs_s = [self._price_s(look.group, look.seeds, look.points) * look.weight for look in self.next_looks]
+        costs_s = [self.price_s(look.group, look.seeds, look.points) * look.weight for look in self.next_looks]
         return sum(costs_s) / sum(look.claims for look in self.next_looks) if costs_s else np.inf
-
-    def _price_s(self, group: Group, seeds: int, points: Iterable[Point]) -> float:
-        """Return about the processor time of the runs that so many seeds of a group lack at points, in seconds."""
-        there = self._seeds_of.get(group, {})
-        lacking = ((point, seeds - sum(one <= seeds for one in there.get(point, ()))) for point in points)
-        return sum(many * self.cost_s(group, point) for point, many in lacking if many > 0)
-
-    def cost_s(self, group: Group, point: Point) -> float:
-        """Return about the processor time of a run, in seconds.
-
-        That of those at the same point and scale in its setting, or in another one times what is expected of it over
-        what is expected of that one; before the first of these, what is expected of it, times what others of this scale
-        took over what had been expected of them.
-        """
-        known, expected = self._costs_s.get((group.scale, point), {}), self.design.expected_cpu_s
-        if group.setting in known:
-            return known[group.setting]
-        expected_s = expected(point, group.setting, group.scale)
-        if not known:
-            return expected_s * self._over_expected.get(group.scale, 1.0)
-        other, cost_s = next(iter(known.items()))
-        return cost_s * expected_s / expected(point, other, group.scale)
-
-    @cached_property
-    def _over_expected(self) -> Mapping[Scale, float]:
-        """Return what the runs of each scale that are there took over what was expected of them."""
-        pairs: dict[Scale, list[tuple[float, float]]] = {}
-        for (scale, point), costs_s in self._costs_s.items():
-            setting, cost_s = next(iter(costs_s.items()))
-            pairs.setdefault(scale, []).append((cost_s, self.design.expected_cpu_s(point, setting, scale)))
-        return {scale: sum(one for one, _ in both) / sum(one for _, one in both) for scale, both in pairs.items()}
-
-    @cached_property
-    def _costs_s(self) -> Mapping[tuple[Scale, Point], Mapping[str, float]]:
-        """Return the mean processor time of runs by scale, point and setting, the text first, in seconds."""
-        costs: dict[tuple[Scale, Point], dict[str, list[float]]] = {}
-        for group, point, task in sorted(self.there, key=lambda one: one[0].setting != TEXT):
-            costs.setdefault((group.scale, point), {}).setdefault(group.setting, []).append(self.cpu_s[task.id])
-        return {at: {one: sum(times) / len(times) for one, times in each.items()} for at, each in costs.items()}
-
-    @cached_property
-    def _seeds_of(self) -> Mapping[Group, Mapping[Point, list[int]]]:
-        """Return the seeds that are there at each point of a group, counted from 1 in each family."""
-        seeds_of: dict[Group, dict[Point, list[int]]] = {}
-        for group, point, task in self.there:
-            seeds_of.setdefault(group, {}).setdefault(point, []).append(task.payload["seed"] - group.offset)
-        return seeds_of
 
     def _runs_of(self, look: Look) -> dict[tuple[Point, int], Task]:
         """Return all runs of a look by point and seed, a seed after the other; of equal ones the first."""
@@ -593,36 +417,6 @@ class Campaign:
             weight = SAMPLED_WEIGHT if sampled else 1
             points = tuple(dict.fromkeys(point for one in listed for point in one))
             yield Look(weight, group, seeds, points, len(listed))
-
-
-def all_tasks(design: Design) -> dict[Group, TaskList[Point]]:
-    """Return all runs of a study up to the limits of seeds, by group.
-
-    The text's runs at all points include those at the sampled ones, unless these have a scale of their own.
-    """
-    text = Group(TEXT, design.scale(sampled=False))
-    others = {Group(setting, design.scale(sampled=True)): True for setting in design.settings}
-    tasks = {}
-    for group, sampled in (others | {text: False, text._replace(offset=second_family(design)): False}).items():
-        points = design.points(group.setting, sampled=sampled)
-        numbers = range(group.offset + 1, group.offset + _numbers(design, group.setting)[-1] + 1)
-        tasks[group] = design.tasks(points, numbers, setting=group.setting, scale=group.scale)
-    return tasks
-
-
-def second_family(design: Design) -> int:
-    """Return what is added to 1, 2, ... to give the seeds of the second family: no seed is in both."""
-    return max(SECOND_FAMILY, _numbers(design, TEXT)[-1])
-
-
-def _numbers(design: Design, setting: str) -> tuple[int, ...]:
-    """Return the seeds of the looks in a setting."""
-    numbers = numbers_of(design.source.file.seeds)
-    return (
-        numbers
-        if setting == TEXT
-        else tuple(seeds for seeds in numbers if seeds <= MOST_SEEDS_OF_OTHERS) or numbers[:1]
-    )
 
 
 def advance(

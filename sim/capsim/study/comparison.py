@@ -9,7 +9,7 @@ from capsim.base.bounds import SEEDS
 from capsim.protocols.registry import scheme as find
 from capsim.roles.components import Scheme
 from capsim.scenario.scenario import Scenario, load_scenario
-from capsim.study.claims import Design
+from capsim.study.claims.design import Design
 from capsim.study.file import Source
 from capsim.study.study import Places, Studied, Study
 from capsmodel.checks import require

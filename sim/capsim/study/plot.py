@@ -14,11 +14,11 @@ import pandas as pd
 
 from capsim.protocols.registry import scheme as find
 from capsim.roles.scheme_files import is_reference
-from capsim.study.claims import Design
+from capsim.study.claims.design import Design
+from capsim.study.claims.samples import Statement
 from capsim.study.file import Claim, Panel
 from capsim.study.metrics import known_metric, values_of
 from capsim.study.points import Label, Point, point_name
-from capsim.study.samples import Statement
 from capsmodel.checks import require
 from capsmodel.experiments import number_texts
 from capsmodel.experiments.printed import UNITS, Printed

@@ -32,15 +32,16 @@ from capsim.results.plots import plot_cdf
 from capsim.results.result import Result
 from capsim.scenario.profile import Filled, setting_remarks
 from capsim.scenario.scenario import Scenario
-from capsim.study.campaign import Campaign, Group, Verdict, advance
-from capsim.study.claims import Design
-from capsim.study.decide import ABOUT
+from capsim.study.campaign import Campaign, Verdict, advance
+from capsim.study.claims.decide import ABOUT
+from capsim.study.claims.design import Design
+from capsim.study.claims.looks import numbers_of
+from capsim.study.claims.samples import Statement
 from capsim.study.file import Claim, Source, read_study
-from capsim.study.looks import numbers_of
+from capsim.study.kept_runs import Group
 from capsim.study.metrics import METRICS, known_metric
 from capsim.study.plot import PLOTTED, DrawnStudy, draw, draw_side_by_side, metric_latex
 from capsim.study.points import Point, Scale, point_name
-from capsim.study.samples import Statement
 from capsim.study.scheme_runs import (
     COMPILING,
     SHOWN_METRICS,

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from capsim.study.campaign import advance
-from capsim.study.claims import Design
+from capsim.study.claims.design import Design
 from capsim.study.file import Source
 from capsmodel.experiments import sweep
 from capsmodel.experiments.manifest import canonical_json

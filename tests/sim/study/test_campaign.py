@@ -11,8 +11,9 @@ from study.made_up import COPIES, TABLES, TIMER, MadeUp, design, halved, run, sl
 
 from capsim import scheme
 from capsim.study import campaign as campaigns
-from capsim.study.campaign import SECOND_FAMILY, Campaign, Group, advance
-from capsim.study.looks import numbers_of
+from capsim.study.campaign import Campaign, advance
+from capsim.study.claims.looks import numbers_of
+from capsim.study.kept_runs import SECOND_FAMILY, Group
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.progress import Progress
 from capsmodel.experiments.results import part_files

@@ -7,7 +7,7 @@ import pytest
 import tomli_w
 
 from capsim import ParameterError, Study, load_study
-from capsim.study.claims import Design
+from capsim.study.claims.design import Design
 from capsim.study.file import Source, read_study
 from capsim.study.points import point_name
 

@@ -10,7 +10,7 @@ from study.made_up import TABLES, design, halved, run, slower
 
 from capsim.study import measures
 from capsim.study.campaign import Campaign
-from capsim.study.samples import compared_columns
+from capsim.study.claims.samples import compared_columns
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.kept import DIGEST, check_columns, free_file, keep, with_digests
 from capsmodel.experiments.results import finished_tasks, part_files, read_manifest

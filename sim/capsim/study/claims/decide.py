@@ -1,7 +1,7 @@
 r"""Decisions on claims: the statement at every point of a sweep, at levels that keep its error small.
 
 A *point* is one comparison that a claim makes: a value for each seed, such as the logarithm of the ratio of two schemes
-on the same flows, and what its interval must be (:class:`capsim.study.relations.Says`). Points are looked at as
+on the same flows, and what its interval must be (:class:`capsim.study.claims.relations.Says`). Points are looked at as
 :mod:`capsmodel.experiments.statistics.sequential` says, with the level α = `FALSE_ALARM` for one claim in one setting.
 The words are those of :func:`capsmodel.experiments.words.verdict_word`.
 
@@ -42,7 +42,7 @@ from functools import cached_property
 
 import numpy as np
 
-from capsim.study.relations import Says
+from capsim.study.claims.relations import Says
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval, skewness
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM, repeated_median
@@ -167,7 +167,7 @@ def decide(
 
     Examples
     --------
-    >>> from capsim.study.relations import Says
+    >>> from capsim.study.claims.relations import Says
     >>> from capsmodel.experiments.words import below
     >>> lower = Says.statement(lambda one: below(one, 1))
     >>> halves = Sample(name="ecmp", samples=np.log([0.49, 0.5, 0.51, 0.5] * 2), says=lower, logarithmic=True)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from capsim.study.claims import Design
-from capsim.study.decide import decide
+from capsim.study.claims.decide import decide
+from capsim.study.claims.design import Design
+from capsim.study.claims.looks import CarriedOver, OfRuns, can_be_carried_over, foreseen_seeds, is_changed, judged
+from capsim.study.claims.samples import RunRows, Statement
 from capsim.study.file import Source
-from capsim.study.looks import CarriedOver, OfRuns, can_be_carried_over, foreseen_seeds, is_changed, judged
 from capsim.study.metrics import known_metric
-from capsim.study.samples import RunRows, Statement
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM
 

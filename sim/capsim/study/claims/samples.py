@@ -13,12 +13,12 @@ from typing import Literal
 import numpy as np
 from pandas import DataFrame
 
-from capsim.study.claims import ComparedRuns, Design
-from capsim.study.decide import Decision, Sample
+from capsim.study.claims.decide import Decision, Sample
+from capsim.study.claims.design import ComparedRuns, Design
+from capsim.study.claims.relations import Relation
 from capsim.study.file import Claim
 from capsim.study.metrics import DERIVED, known_metric, values_of
 from capsim.study.points import Point
-from capsim.study.relations import Relation
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.printed import UNITS
 from capsmodel.experiments.statistics.intervals import Interval

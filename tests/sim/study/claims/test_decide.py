@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from capsim.study.decide import Sample, decide
-from capsim.study.relations import Relation, Says
+from capsim.study.claims.decide import Sample, decide
+from capsim.study.claims.relations import Relation, Says
 from capsmodel.experiments.printed import Printed
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM, level_at, looks
 from capsmodel.experiments.words import below

@@ -5,10 +5,10 @@ import pytest
 from pandas import DataFrame
 
 from capsim import ParameterError
-from capsim.study.claims import Design
-from capsim.study.decide import Sample, decide
+from capsim.study.claims.decide import Sample, decide
+from capsim.study.claims.design import Design
+from capsim.study.claims.samples import TAU, RunRows, Statement
 from capsim.study.file import Source
-from capsim.study.samples import TAU, RunRows, Statement
 from capsmodel.experiments.printed import Printed
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM

@@ -1,7 +1,7 @@
 """When a claim is looked at, and by what: its runs as they are, or carried over from a smaller fabric.
 
 A claim in one setting is looked at when 8, 16, 32, ... seeds of everything that it compares are there, and decided at
-the first look that gives a word (:mod:`capsim.study.decide`).
+the first look that gives a word (:mod:`capsim.study.claims.decide`).
 
 A setting is compared with the text at the reduced scale of a study, where a printed size of the whole fabric need not
 be met by either. What the setting *changes* there, seed by seed on the same flows, is carried over to the runs of the
@@ -18,9 +18,9 @@ from typing import Protocol
 
 import numpy as np
 
-from capsim.study.decide import Decision, Sample, decide
+from capsim.study.claims.decide import Decision, Sample, decide
+from capsim.study.claims.samples import RunRows, Statement
 from capsim.study.metrics import known_metric
-from capsim.study.samples import RunRows, Statement
 from capsmodel.experiments.statistics.sequential import repeated_median
 
 __all__ = [
