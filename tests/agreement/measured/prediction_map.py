@@ -1,7 +1,7 @@
 """The picture of where formula and packets part: their ratio by scheme, in each setting in which all were run.
 
 ``PYTHONPATH=tests python -m agreement.measured.prediction_map`` draws ``notebooks/figures/prediction_map.png``, which
-``docs/prediction.md`` and notebook 23 show.
+``docs/prediction.md`` shows.
 """
 
 from collections.abc import Sequence
