@@ -26,10 +26,10 @@ _COLUMNS = (
     Column("unit_decode_prob", "unit decodes, prob."),
 )
 _WHAT_PACKETS_SAY = (
-    'What packets say (lesson "How large a unit?", capsmodel study caps-unit-shape): sent through the simulator, a window '
-    "has its last ACK soonest when the whole window is one unit, and later than the formula says, which leaves out the "
-    "time to send the window. Only the mean over packets has its optimum near this k, and only with this r. --simulate "
-    "shows both."
+    'What packets say (lesson "How large a unit?", capsmodel study caps-unit-shape): sent through the simulator, a '
+    "window has its last ACK soonest when the whole window is one unit, and later than the formula says, which leaves "
+    "out the time to send the window. Only the mean over packets has its optimum near this k, and only with this r. "
+    "--simulate shows both."
 )
 
 
