@@ -8,14 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from capsim import Scenario, simulate, with_settings
+from capsim import Scenario, with_settings
 from capsim import scheme as find
 from capsim.protocols.registry import named_schemes
 from capsim.results.prediction import QUANTITIES, predicted, simulated
 from capsim.scenario.model_inputs import ModelInputs, model_inputs
 from capsim.scenario.profile import filled, rate_remarks
-from capsim.study.plot import latex_table
-from capsmodel.calculator import plot_predictions
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.options import Flag, Loads
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say
@@ -134,6 +132,8 @@ def _add_packets(
     engine: Engine,
 ) -> None:
     """Simulate a scheme at a load, and put what its flows show beside what is predicted."""
+    from capsim import simulate  # engines and tables take longer to load than formulas to answer
+
     row = next((row for row in rows if row["scheme"] == scheme and row["load"] == load), None)
     if row is None:
         raise ParameterError(f"--check {load:g} is none of the loads that are predicted: add it to --loads")
@@ -239,6 +239,8 @@ def _print_terms(predictions: dict[str, Prediction], loads: Sequence[float]) -> 
 
 def _latex(rows: Rows) -> str:
     """Return the table as LaTeX."""
+    from capsim.study.plot import latex_table
+
     heads = ["scheme", "load", *(head for head, _ in _HEADS.values())]
     cells = [[_shown(row, key).replace(">", "$>$") for key in QUANTITIES] for row in rows]
     return latex_table(heads, [((row["scheme"], row["load"]), each) for row, each in zip(rows, cells, strict=True)])
@@ -246,6 +248,8 @@ def _latex(rows: Rows) -> str:
 
 def _draw(inputs: dict[str, ModelInputs], rows: Rows, scenario: Scenario, file: Path) -> None:
     """Draw what is no bound over the load, and packets as points."""
+    from capsmodel.calculator import plot_predictions
+
     loads = {name: _DRAWN_LOADS[_DRAWN_LOADS * _most_load(one) < 0.95] for name, one in inputs.items()}
     curves = {name: one.predict(loads[name], **_thresholds(scenario)) for name, one in inputs.items()}
     figure = plot_predictions(curves)

@@ -41,8 +41,9 @@ def test_import_loads_nothing_heavy():
     assert not [name for name in ("scipy.stats", "joblib", "rich", "numba") if repr(name) in used]
 
 
-def test_the_list_of_schemes_needs_no_simulator():
-    call = "import contextlib\nfrom capsmodel.cli import main\nwith contextlib.suppress(SystemExit): main(['schemes'])"
+@pytest.mark.parametrize("words", [["schemes"], ["predict", "--profile", "100g", "--schemes", "uet,dctcp"]])
+def test_neither_the_list_of_schemes_nor_a_prediction_needs_engines_and_tables(words):
+    call = f"import contextlib\nfrom capsmodel.cli import main\nwith contextlib.suppress(SystemExit): main({words})"
     assert loaded_by(call)[0] == "['msgspec', 'rich', 'cyclopts']"
 
 

@@ -13,15 +13,17 @@ Long flows of a prediction are above `LONG_BYTES`, so large that others come and
 are all that are not short.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from capsim.scenario.model_inputs import model_inputs
 from capsim.scenario.scenario import Scenario
 from capsmodel.metrics import percentile
 from capsmodel.prediction.completion import LONG_BYTES, Prediction
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUANTITIES = {
     "short_mean_s": "short flows, mean",
@@ -38,7 +40,7 @@ def predicted(prediction: Prediction) -> dict[str, Any]:
     return dict(zip(QUANTITIES, values, strict=True))
 
 
-def simulated(flows: pd.DataFrame, *, short_bytes: int) -> dict[str, float]:
+def simulated(flows: "pd.DataFrame", *, short_bytes: int) -> dict[str, float]:
     """Return the quantities of a table of flows: of those that count, and that are complete; NaN where there is none.
 
     Where a counted flow is not complete the values are too low, which the summary of the run says.
@@ -54,7 +56,7 @@ def _mean_and_p99(values: Any) -> tuple[float, float]:
     return (float(values.mean()), float(percentile(values, q=0.99))) if len(values) else (np.nan, np.nan)
 
 
-def beside(scenario: Scenario, flows: pd.DataFrame) -> pd.DataFrame:
+def beside(scenario: Scenario, flows: "pd.DataFrame") -> "pd.DataFrame":
     """Return a row for each quantity: what is predicted, what was simulated, their ratio, and what the former rests on.
 
     Raises
@@ -62,6 +64,8 @@ def beside(scenario: Scenario, flows: pd.DataFrame) -> pd.DataFrame:
     ParameterError
         If a part of the scenario has no formula.
     """
+    import pandas as pd  # takes half a second to load, which a prediction without packets does not need
+
     thresholds = {"short_bytes": scenario.short_bytes, "long_bytes": LONG_BYTES}
     prediction = model_inputs(scenario).predict(**thresholds)
     table = pd.DataFrame({"predicted": predicted(prediction)})
