@@ -150,8 +150,8 @@ COMMANDS = (
         "schemes",
         _SIMULATOR,
         "schemes:schemes",
-        "List the schemes, or all parameters of one.",
-        ("schemes", "schemes caps"),
+        "List the schemes, or what one is made of, and its parameters.",
+        ("schemes", "schemes caps", "schemes caps layer"),
     ),
     Command(
         "presets",

@@ -13,6 +13,7 @@ from capsmodel.workloads.catalogue import FlowSizes, load_workload, workload_nam
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 
 _SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])")  # not behind "Fig.", which a number follows
+_SLOW = "-slow"
 _SHORT_BYTES = 100_000  # as short_bytes of a scenario
 
 
@@ -34,10 +35,18 @@ def presets(name: str | None = None, *, output: Output = AS_TEXT) -> None:
             print_table([_preset_row(scenario)], output=output)
         return
     rows = [_preset_row(scenario) for scenario in all_presets().values()]
-    columns = [Column("preset", "preset"), Column("hosts", "hosts"), Column("scheme", "scheme"), Column("about", "")]
-    print_table(rows, columns=columns, title="Presets", output=output)
+    columns = [Column("preset", "preset"), Column("hosts", "hosts"), Column("about", "")]
+    print_table(_with_slow(rows) if output.is_text else rows, columns=columns, output=output)
     if output.is_text:
-        say("capsmodel presets NAME prints one as a TOML file.")
+        say("capsmodel presets NAME prints one as a TOML file; -slow: one link is slow.")
+
+
+def _with_slow(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one row for a preset and for the one that has a slow link more."""
+    names = {row["preset"] for row in rows}
+    slow = {name for name in names if name.removesuffix(_SLOW) in names - {name}}
+    marks = {name.removesuffix(_SLOW): f"[{_SLOW}]" for name in slow}
+    return [row | {"preset": row["preset"] + marks.get(row["preset"], "")} for row in rows if row["preset"] not in slow]
 
 
 def _preset_row(scenario: Scenario) -> dict[str, Any]:
@@ -48,7 +57,7 @@ def _preset_row(scenario: Scenario) -> dict[str, Any]:
         "hosts": hosts,
         "switches": switches,
         "scheme": scenario.scheme,
-        "about": _SENTENCE_END.split(" ".join(scenario.notes.split()))[0].rstrip(".") + ".",
+        "about": _SENTENCE_END.split(" ".join(scenario.notes.split()))[0].rstrip("."),
     }
 
 

@@ -1,19 +1,23 @@
 """``capsmodel schemes``: the schemes that can be named in other commands, and their parameters."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from capsim import Scheme
 from capsim import scheme as find
 from capsim import schemes as all_schemes
 from capsim.base.bounds import SSTHRESH_BYTES
 from capsim.protocols.registry import NICS, built_in
 from capsim.roles.catalogue import Parameter, components, parameters, parts_of
+from capsim.roles.components import Component, Scheme
 from capsim.roles.hooks import ROLES
+from capsmodel.checks import choice
 from capsmodel.cli.shared.output import AS_TEXT, Output, explain, print_table, say, without_markup
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import quantity
 from capsmodel.papers.claim_list import PAPER_KEYS
+
+Parts = Sequence[tuple[str, Component]]
+Rows = list[dict[str, Any]]
 
 TODAY, PAPERS = "Of networks, standards and others' papers", "Those of the five papers"
 OTHERS, OWN = "Reconstructions, controls, and habits of simulators", "Your own"
@@ -43,16 +47,21 @@ def in_groups(known: Iterable[Scheme]) -> dict[str, list[Scheme]]:
     return {title: schemes for title, schemes in groups.items() if schemes}
 
 
-def schemes(name: str | None = None, *, output: Output = AS_TEXT) -> None:
-    """List the schemes that can be simulated in groups, or all parameters of one, with defaults, bounds and meanings.
+def schemes(name: str | None = None, part: str | None = None, *, output: Output = AS_TEXT) -> None:
+    """List the schemes that can be simulated in groups, what one is made of, or what the parameters of a part mean.
 
     Parameters
     ----------
     name
         A scheme, such as caps, or several put together, such as rps+dctcp.
+    part
+        A part of it, such as transport: meaning and bounds of each of its parameters. --json and --csv have those of
+        all parts.
     """
     if name is not None:
-        _print_scheme(name, output)
+        if part is not None:
+            choice("PART", part, ROLES)
+        _print_scheme(find(name), part, output)
         return
     groups = in_groups(all_schemes().values())
     rows: list[dict[str, Any]] = [
@@ -72,7 +81,7 @@ def schemes(name: str | None = None, *, output: Output = AS_TEXT) -> None:
     columns = [Column("scheme", "scheme"), Column("summary", "summary")]
     for title in groups:
         print_table([row for row in rows if row["group"] == title], columns=columns, title=title)
-    say("capsmodel schemes NAME has what one is made of, its source and its parameters.")
+    say("capsmodel schemes NAME has what one is made of, and its parameters.")
 
 
 def _names(scheme: Scheme, role: str) -> str:
@@ -80,25 +89,53 @@ def _names(scheme: Scheme, role: str) -> str:
     return " / ".join(dict.fromkeys(part.name for part in parts_of(scheme, role).values()))
 
 
-def _print_scheme(name: str, output: Output) -> None:
-    scheme = find(name)
-    rows = [_parameter_row(item) for item in parameters(scheme)]
+def _print_scheme(scheme: Scheme, part: str | None, output: Output) -> None:
+    rows = [_parameter_row(item) for item in parameters(scheme) if part in (None, item.role)]
     if not output.is_text:
         print_table(rows, output=output)
         return
-    explain(f"{scheme.name}: {scheme.about} (source: {scheme.cite})")
+    parts = [(flows, each) for flows, each in components(scheme) if part in (None, each.role)]
+    if part is None:
+        _print_parts(scheme, parts, rows)
+        return
     columns = [Column("name", "parameter"), Column("shown", "default", right=True), Column("text", "meaning")]
-    for flows, part in components(scheme):
-        own = [row for row in rows if (row["role"], row["flows"]) == (part.role, flows)]
-        name = part.name + (f" ({flows} flows)" if flows else "")
-        say("", f"{part.role}: {name}" + ("" if own else ", which has no parameters"))
+    for flows, each in parts:
+        own = _own(rows, flows, each)
+        say(f"{part}: {_named(flows, each)}" + ("" if own else ", which has no parameters"))
         if own:
             print_table([_with_text(row) for row in own], columns=columns)
-    in_turns = [item.setting for item in parameters(scheme.with_nic(NICS["round_robin"])) if item.role == "nic"]
-    if in_turns:
-        say("", f"With --nic round_robin there are {' and '.join(in_turns)} too.")
-    example = rows[0]["setting"] if rows else "transport.min_rto_s"
-    say("", f"Changed with --set, as in --set {example}={rows[0]['shown'] if rows else '10ms'}, or in a study's grid.")
+
+
+def _print_parts(scheme: Scheme, parts: Parts, rows: Rows) -> None:
+    """Print each component with its parameters and their defaults."""
+    explain(f"{scheme.name}: {scheme.about} (source: {scheme.cite})")
+    lines = [
+        {"part": each.role, "component": _named(flows, each), "parameters": _defaults(_own(rows, flows, each))}
+        for flows, each in parts
+    ]
+    print_table([line for line in lines if line["parameters"]])
+    bare = [f"{line['part']} {line['component']}" for line in lines if not line["parameters"]]
+    if bare:
+        explain(f"Without parameters: {', '.join(bare)}.")
+    turning = scheme.with_nic(NICS["round_robin"])
+    if turning.nic.name != scheme.nic.name:
+        own = [item.setting for item in parameters(turning) if item.role == "nic"]
+        explain(f"With --nic round_robin there are {' and '.join(own)} too.")
+    if rows:
+        first = f"--set {rows[0]['setting']}={rows[0]['shown']} changes one"
+        explain(f"{first}; capsmodel schemes {scheme.name} {rows[0]['role']} says what those of a part mean.")
+
+
+def _defaults(rows: Rows) -> str:
+    return ", ".join(f"{row['name']} {row['shown']}" for row in rows)
+
+
+def _own(rows: Rows, flows: str, component: Component) -> Rows:
+    return [row for row in rows if (row["role"], row["flows"]) == (component.role, flows)]
+
+
+def _named(flows: str, component: Component) -> str:
+    return component.name + (f" ({flows} flows)" if flows else "")
 
 
 def _quantity(name: str, value: object) -> str:

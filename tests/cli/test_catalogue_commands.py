@@ -6,9 +6,10 @@ import json
 import tomllib
 
 import pytest
-from cli.commands import printed
+from cli.commands import printed, refused
 
 from capsim import Poisson, Scenario, load_scenario, presets, schemes
+from capsim.roles.hooks import ROLES
 from capsim.scenario.scenario import from_dict
 from capsmodel import load_workload, workload_names
 from capsmodel.experiments.number_texts import quantity
@@ -75,7 +76,28 @@ def test_a_quantity_is_shown_as_an_option_takes_it():
 @pytest.mark.parametrize("name", ["ecmp", "caps", "mmptcp_ns3", "conga+dctcp"])
 def test_parameters_are_explained_one_by_one(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Catches the text of the line before, and 2^40 bytes for what has no bound."""
-    shown = " ".join(printed(f"schemes {name}", capsys).split())
+    shown = " ".join(" ".join(printed(f"schemes {name} {role}", capsys).split()) for role in ROLES)
     assert "as above" not in shown
     assert "1099511627776" not in shown
     assert ("initial_ssthresh_bytes arbitrarily high" in shown) == (name != "mmptcp_ns3")
+
+
+def test_a_part_of_a_scheme_is_explained_alone(capsys):
+    assert printed("schemes caps layer", capsys).startswith("layer: caps (short flows)\nparameter")
+    assert printed("schemes uet layer", capsys) == "layer: none, which has no parameters\n"
+    rows = json.loads(printed("schemes caps layer --json", capsys))
+    assert {row["role"] for row in rows} == {"layer"}
+    assert "PART = 'lay', but it must be one of transport, " in refused("schemes caps lay", capsys)
+
+
+def test_a_scheme_and_the_list_of_presets_fit_one_screen(capsys, monkeypatch, subtests):
+    """24 lines, one for the prompt: presets of 80 columns, a scheme of 100."""
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = printed("presets", capsys).splitlines()
+    assert len(shown) < 24
+    assert all(len(line) <= 80 for line in shown)
+    assert sum(line.count("-slow]") + 1 for line in shown[2:-1]) == len(presets())
+    monkeypatch.setenv("COLUMNS", "100")
+    for name in schemes():
+        with subtests.test(name=name):
+            assert len(printed(f"schemes {name}", capsys).splitlines()) < 24
