@@ -315,8 +315,8 @@ class StreamDecoder:
     >>> encoder = StreamEncoder(k=2, r=1, packet_bytes=8, rng=1)
     >>> packets = encoder.feed(b"sixteen letters!") + encoder.finish()
     >>> decoder = StreamDecoder(stream=encoder.stream)
-    >>> decoder.add(packets[2]), decoder.add(packets[0])
-    (b'', b'sixteen letters!')
+    >>> decoder.add(packets[2]), decoder.add(packets[0]), decoder.complete
+    (b'', b'sixteen letters!', True)
     >>> decoder.finish()
     """
 
@@ -393,6 +393,11 @@ class StreamDecoder:
         if self._ended:
             return self._next - 1
         return next((number for number, entry in self._open.items() if entry.unit.last), None)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the whole stream was delivered."""
+        return self._ended
 
     def finish(self) -> None:
         """Check that the whole stream was delivered.
