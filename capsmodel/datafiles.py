@@ -5,6 +5,12 @@ from pathlib import Path
 _HERE = Path(__file__).resolve().parent
 
 
+def notebook_folders() -> tuple[Path, Path]:
+    """Return the folders of the notebooks, as text, and of the pictures that they name."""
+    installed, checkout = _HERE / "_data" / "notebooks", _HERE.parent / "notebooks"
+    return (installed, installed / "figures") if installed.is_dir() else (checkout / "src", checkout / "figures")
+
+
 def data_path(name: str) -> Path:
     """Return the path of data file `name`, for example ``"workloads/websearch_dctcp.csv"``.
 

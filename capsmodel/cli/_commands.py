@@ -82,6 +82,13 @@ COMMANDS = (
         ("demo", "demo --quick --out tour"),
     ),
     Command(
+        "notebooks",
+        _FIRST,
+        "catalogue:notebooks",
+        "Copy the notebooks into a folder, to run and change them.",
+        ("notebooks course",),
+    ),
+    Command(
         "simulate",
         _SIMULATOR,
         "simulate:simulate",

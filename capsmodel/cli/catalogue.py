@@ -1,13 +1,18 @@
-"""``capsmodel presets`` and ``workloads``: what can be named in other commands, and what each one is."""
+"""``capsmodel presets``, ``workloads`` and ``notebooks``: what comes with the package, listed, printed or copied."""
 
 import re
+import shutil
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from capsim import Scenario, load_scenario
 from capsim import presets as all_presets
-from capsmodel.cli.shared.output import AS_TEXT, Output, explain, print_table, say
+from capsmodel._files import check_writable
+from capsmodel.checks import ParameterError, require
+from capsmodel.cli.shared.output import AS_TEXT, Output, explain, print_table, say, write_whole
 from capsmodel.cli.shared.table import Column
+from capsmodel.datafiles import notebook_folders
 from capsmodel.experiments.number_texts import size_text
 from capsmodel.workloads.catalogue import FlowSizes, load_workload, workload_names, workload_source
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
@@ -88,6 +93,36 @@ def workloads(name: str | None = None, *, output: Output = AS_TEXT) -> None:
             explain(f"Source: {source.source}, {source.path} ({source.snapshot}). {source.caution}")
         say("")
     print_table(points, columns=[Column("size", "size", right=True), Column("cdf", "F(size)")], output=output)
+
+
+def notebooks(folder: Path) -> None:
+    """Copy the notebooks into a folder, without outputs, to run and change them.
+
+    Parameters
+    ----------
+    folder
+        Made when it is missing; a notebook that is there stays, and nothing is copied.
+    """
+    try:
+        import jupytext
+    except ModuleNotFoundError:
+        raise ParameterError("notebooks are made with Jupytext: pip install 'capsmodel[notebooks]'") from None
+    sources, figures = notebook_folders()
+    texts = {f"{file.stem}.ipynb": file.read_text(encoding="utf-8") for file in sorted(sources.glob("*.py"))}
+    require(not folder.exists() or folder.is_dir(), f"{folder} is a file: name a folder")
+    there = [name for name in texts if (folder / name).exists()]
+    require(not there, f"{folder / ''.join(there[:1])} exists, perhaps with your changes: name another folder")
+    check_writable(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        notebook = jupytext.reads(text, fmt="py:percent")
+        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        write_whole(folder / name, jupytext.writes(notebook, fmt="ipynb"))
+    shutil.copytree(figures, folder / figures.name, dirs_exist_ok=True)
+    say(f"wrote {len(texts)} notebooks to {folder}: jupyter lab {folder / min(texts)}")
+    kept = [name.partition("_")[0] for name, text in texts.items() if 'data_path("results/' in text]
+    if kept:
+        explain(f"{', '.join(kept)} look at kept runs, which only a clone of the repository has.")
 
 
 _WORKLOAD = (

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import re
 import tomllib
+from pathlib import Path
 
 import pytest
 from cli.commands import printed, refused
@@ -13,6 +15,8 @@ from capsim.roles.hooks import ROLES
 from capsim.scenario.scenario import from_dict
 from capsmodel import load_workload, workload_names
 from capsmodel.experiments.number_texts import quantity
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 
 
 def test_every_parameter_of_a_scheme_is_listed_with_a_meaning_and_can_be_set(subtests, capsys):
@@ -43,6 +47,27 @@ def test_a_preset_is_printed_as_the_file_that_it_is(capsys):
     assert [row["preset"] for row in listed] == list(presets())
     for name in presets():
         assert from_dict(tomllib.loads(printed(f"presets {name}", capsys))) == load_scenario(name)
+
+
+def cells_of(file):
+    return [("".join(cell["source"]), cell["cell_type"]) for cell in json.loads(file.read_text("utf-8"))["cells"]]
+
+
+def test_notebooks_are_copied_as_they_are_and_never_over_others(capsys, tmp_path):
+    place = tmp_path / "course"
+    assert f"wrote {len(NOTEBOOKS)} notebooks to {place}: jupyter lab " in printed(["notebooks", place], capsys)
+    assert [file.name for file in sorted(place.glob("*.ipynb"))] == [file.name for file in NOTEBOOKS]
+    for file in NOTEBOOKS:
+        assert cells_of(place / file.name) == cells_of(file)
+    texts = "".join(text for file in NOTEBOOKS for text, _ in cells_of(file))
+    assert {*re.findall(r"\(figures/(.*?)\)", texts)} <= {file.name for file in (place / "figures").iterdir()}
+    mine = place / NOTEBOOKS[1].name
+    for file in place.glob("*.ipynb"):
+        file.unlink()
+    mine.write_text("mine")
+    assert f"{mine} exists, perhaps with your changes: name another folder" in refused(["notebooks", place], capsys)
+    assert [*place.glob("*.ipynb")] == [mine]
+    assert f"{mine} is a file: name a folder" in refused(["notebooks", mine], capsys)
 
 
 def test_workloads_are_listed_and_the_points_of_one_are_its_own(capsys):

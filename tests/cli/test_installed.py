@@ -36,6 +36,7 @@ def test_import_loads_nothing_heavy():
     """Names are imported when they are used, and the simulator needs no distributions of SciPy."""
     assert loaded_by("import capsmodel, capsim")[0] == "[]"
     assert "decode_prob" in loaded_by("import capsmodel; print(dir(capsmodel))")[1][0]
+    assert loaded_by("from capsim import scheme; repr(scheme('caps'))")[0] == "['msgspec']"
     assert loaded_by("from capsim import scheme, schemes, LeafSpine; schemes()")[0] == "['msgspec']"
     used = loaded_by("from capsim import simulate; from capsmodel import decode_prob")[0]
     assert not [name for name in ("scipy.stats", "joblib", "rich", "numba") if repr(name) in used]
@@ -121,6 +122,7 @@ def test_a_source_distribution_has_what_a_packager_and_a_reader_need(tmp_path):
         (["claims", "caps-f17a-rps"], "capsmodel study caps-f17a-rps"),
         (["claims", "--totals"], "all"),
         (["study", "--list"], "caps-leafspine"),
+        (["notebooks", "course"], "only a clone of the repository has"),
         (["study", "mmptcp-lt", "--costs"], "mmptcp-lt"),
         (["gallery", "--paper", "repflow", "--out", "page"], "drawings"),
     ],
