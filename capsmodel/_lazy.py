@@ -11,6 +11,8 @@ from typing import Any
 def names_of_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose stub imports the names that it offers.
 
+    `dir` lists these names and the version, and nothing of how the package is made.
+
     The stub is the file ``__init__.pyi`` beside `file`, which type checkers read in place of the package (PEP 561,
     SPEC 1): each name has one line there.
     """
@@ -25,4 +27,4 @@ def names_of_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callab
         setattr(sys.modules[package], name, value)  # Python asks for it once
         return value
 
-    return get, lambda: sorted({*places, *vars(sys.modules[package])}), list(places)
+    return get, lambda: sorted([*places, "__version__"]), list(places)

@@ -7,6 +7,7 @@ computation shows, shapes that do not go together and numbers too large for floa
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from functools import wraps
 from reprlib import repr as shortened
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -87,10 +88,21 @@ def _shapes(given: dict[str, Any]) -> str:
     return " and ".join(f"{name} of shape {shape}" for name, shape in arrays.items())
 
 
-def _reject(name: str, values: FloatOrArray, good: Any, rule: str) -> None:
+def _reject(name: str, values: FloatOrArray, good: Any, rule: str, *, share: bool = False) -> None:
     if good is not True and not np.all(good):
         first = float(values) if np.ndim(values) == 0 else float(np.asarray(values)[~np.asarray(good)].flat[0])
-        raise ParameterError(f"{name} = {first:g}, but {rule}")
+        raise ParameterError(f"{name} = {first:g}, but {rule}{in_percent(first) if share else ''}")
+
+
+def in_percent(value: float) -> str:
+    """Return what a share is that was meant in percent, as the end of a sentence; nothing where it can be none.
+
+    Examples
+    --------
+    >>> in_percent(60.0), in_percent(0.6), in_percent(-2.0)
+    ('; 60% is 0.6', '', '')
+    """
+    return f"; {value:g}% is {value / 100:g}" if 1 < value <= 100 else ""
 
 
 def _number_or_array(values: FloatArray) -> FloatOrArray:
@@ -142,6 +154,8 @@ def as_floats(name: str, value: ArrayLike) -> FloatArray:
 
 def _real(name: str, value: ArrayLike) -> FloatArray:
     """Convert to float64 what holds real numbers and nothing else."""
+    if value is None:
+        raise ParameterError(f"{name} is missing: give a number or an array of numbers")
     if _has_masked_entry(value):
         raise ParameterError(f"{name} has masked entries, which are no numbers: give those left by .compressed()")
     refusal = "{} = {}, but it must be a number or an array of numbers"
@@ -166,9 +180,9 @@ def probability(name: str, value: ArrayLike, *, one: bool = False) -> FloatArray
     values = as_floats(name, value)
     probe = _number_or_array(values)
     if one:
-        _reject(name, probe, (probe >= 0) & (probe <= 1), "a probability lies in [0, 1]")
+        _reject(name, probe, (probe >= 0) & (probe <= 1), "a probability lies in [0, 1]", share=True)
     else:
-        _reject(name, probe, (probe >= 0) & (probe < 1), "it must lie in [0, 1)")
+        _reject(name, probe, (probe >= 0) & (probe < 1), "it must lie in [0, 1)", share=True)
     return values
 
 
@@ -217,10 +231,19 @@ def broadcast(*values: FloatArray) -> tuple[FloatArray, ...]:
 
 
 def choice(name: str, value: object, known: Iterable[str]) -> None:
-    """Raise :class:`ParameterError` unless `value` is one of the words `known`."""
+    """Raise :class:`ParameterError` unless `value` is one of the words `known`.
+
+    Examples
+    --------
+    >>> choice("nic", "Robin", ["fifo", "round_robin"])
+    Traceback (most recent call last):
+    capsmodel.checks.ParameterError: nic = 'Robin', but it must be one of fifo, round_robin: did you mean round_robin?
+    """
     words = tuple(known)
     if not (isinstance(value, str) and value in words):
-        raise ParameterError(f"{name} = {shown(value)}, but it must be one of {', '.join(words)}")
+        near = get_close_matches(str(value).lower(), words, n=1)
+        meant = f": did you mean {near[0]}?" if near else ""
+        raise ParameterError(f"{name} = {shown(value)}, but it must be one of {', '.join(words)}{meant}")
 
 
 def flags(name: str, value: ArrayLike) -> npt.NDArray[np.bool_]:

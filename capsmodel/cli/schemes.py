@@ -1,23 +1,21 @@
 """``capsmodel schemes``: the schemes that can be named in other commands, and their parameters."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from capsim import scheme as find
 from capsim import schemes as all_schemes
-from capsim.base.bounds import SSTHRESH_BYTES
 from capsim.protocols.registry import NICS, built_in
-from capsim.roles.catalogue import Parameter, components, parameters, parts_of
-from capsim.roles.components import Component, Scheme
+from capsim.roles.catalogue import Parameter, named_part, parameters, parts_of, parts_with_parameters, shown_value
+from capsim.roles.components import Scheme
 from capsim.roles.hooks import ROLES
 from capsmodel.checks import choice
 from capsmodel.cli.shared.output import AS_TEXT, Output, explain, print_table, say, without_markup
 from capsmodel.cli.shared.table import Column
-from capsmodel.experiments.number_texts import quantity
 from capsmodel.papers.claim_list import PAPER_KEYS
 
-Parts = Sequence[tuple[str, Component]]
 Rows = list[dict[str, Any]]
+_EXPLAINED = (Column("name", "parameter"), Column("shown", "default", right=True), Column("text", "meaning"))
 
 TODAY, PAPERS = "Of networks, standards and others' papers", "Those of the five papers"
 OTHERS, OWN = "Reconstructions, controls, and habits of simulators", "Your own"
@@ -93,26 +91,20 @@ def _print_scheme(scheme: Scheme, part: str | None, output: Output) -> None:
     rows = [_parameter_row(item) for item in parameters(scheme) if part in (None, item.role)]
     if not output.is_text:
         print_table(rows, output=output)
-        return
-    parts = [(flows, each) for flows, each in components(scheme) if part in (None, each.role)]
-    if part is None:
-        _print_parts(scheme, parts, rows)
-        return
-    columns = [Column("name", "parameter"), Column("shown", "default", right=True), Column("text", "meaning")]
-    for flows, each in parts:
-        own = _own(rows, flows, each)
-        say(f"{part}: {_named(flows, each)}" + ("" if own else ", which has no parameters"))
-        if own:
-            print_table([_with_text(row) for row in own], columns=columns)
+    elif part is None:
+        _print_parts(scheme, rows)
+    else:
+        for flows, component in parts_of(scheme, part).items():
+            own = [_with_text(row) for row in rows if row["flows"] == flows]
+            say(f"{part}: {named_part(component, flows)}" + ("" if own else ", which has no parameters"))
+            if own:
+                print_table(own, columns=_EXPLAINED)
 
 
-def _print_parts(scheme: Scheme, parts: Parts, rows: Rows) -> None:
+def _print_parts(scheme: Scheme, rows: Rows) -> None:
     """Print each component with its parameters and their defaults."""
     explain(f"{scheme.name}: {scheme.about} (source: {scheme.cite})")
-    lines = [
-        {"part": each.role, "component": _named(flows, each), "parameters": _defaults(_own(rows, flows, each))}
-        for flows, each in parts
-    ]
+    lines = parts_with_parameters(scheme)
     print_table([line for line in lines if line["parameters"]])
     bare = [f"{line['part']} {line['component']}" for line in lines if not line["parameters"]]
     if bare:
@@ -126,28 +118,10 @@ def _print_parts(scheme: Scheme, parts: Parts, rows: Rows) -> None:
         explain(f"{first}; capsmodel schemes {scheme.name} {rows[0]['role']} says what those of a part mean.")
 
 
-def _defaults(rows: Rows) -> str:
-    return ", ".join(f"{row['name']} {row['shown']}" for row in rows)
-
-
-def _own(rows: Rows, flows: str, component: Component) -> Rows:
-    return [row for row in rows if (row["role"], row["flows"]) == (component.role, flows)]
-
-
-def _named(flows: str, component: Component) -> str:
-    return component.name + (f" ({flows} flows)" if flows else "")
-
-
-def _quantity(name: str, value: object) -> str:
-    """Return a value of a parameter; a size above all flows and windows in words."""
-    is_high = name.endswith("_bytes") and value == SSTHRESH_BYTES.largest
-    return "arbitrarily high" if is_high else quantity(name, value)
-
-
 def _parameter_row(item: Parameter) -> dict[str, Any]:
     allowed = " or ".join(item.choices)
     if item.bound is not None:
-        least, largest = (_quantity(item.name, end) for end in (item.bound.least, item.bound.largest))
+        least, largest = (shown_value(item.name, end) for end in (item.bound.least, item.bound.largest))
         allowed = f"{'0 or ' if item.bound.or_zero else ''}{least} to {largest}"
     return {
         "setting": item.setting,
@@ -156,7 +130,7 @@ def _parameter_row(item: Parameter) -> dict[str, Any]:
         "flows": item.flows,
         "name": item.name,
         "default": item.default,
-        "shown": _quantity(item.name, item.default),
+        "shown": item.shown,
         "allowed": allowed,
         "meaning": without_markup(item.meaning),
     }

@@ -27,6 +27,7 @@ from capsmodel.checks import (
     FloatArray,
     FloatOrArray,
     closed_form,
+    in_percent,
     non_negative,
     one_number,
     plain,
@@ -232,7 +233,8 @@ def _setting(
     used = MARKED_USE if scheme.control == "marks" else 1.0
     carried = load * scheme.wire_ratio / used
     text = f"load = {load:g}: links of hosts are asked for {carried:.2f} of what they carry"
-    require(carried <= MOST_LOAD, f"{text}: above {MOST_LOAD:g} no run comes to a steady state: lower the load")
+    rule = f"above {MOST_LOAD:g} no run comes to a steady state: lower the load{in_percent(load)}"
+    require(carried <= MOST_LOAD, f"{text}: {rule}")
     return Setting(fabric, sizes, scheme, carried, short_bytes)
 
 

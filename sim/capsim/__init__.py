@@ -38,6 +38,7 @@ The signatures of hooks are in :mod:`capsim.roles.hooks`, the fields of the reco
 :mod:`capsim.records`, own fields in :mod:`capsim.roles.own`, the columns of the tables in :mod:`capsim.base.schema`.
 """
 
+from capsmodel import __version__ as __version__
 from capsmodel._lazy import names_of_stub
 
 __getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

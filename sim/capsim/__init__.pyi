@@ -24,6 +24,8 @@ from capsim.study.comparison import compare
 from capsim.study.study import Studied, Study, load_study
 from capsmodel.checks import ParameterError
 
+__version__: str
+
 __all__ = [
     "ACCEPT",
     "EVICT",

@@ -28,7 +28,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 from msgspec import Meta
 
 from capsim.base.clock import PS_PER_S
-from capsmodel.checks import SUM_TOLERANCE, ParameterError
+from capsmodel.checks import SUM_TOLERANCE, ParameterError, in_percent
 
 MAX_TIME_PS = 2**52 - 1  # 75 minutes; a stamp of the event trees has 52 bits for it, 11 for the order of equal times
 BACKLOG_PS = 2**61  # 27 days; with one packet time more it is still within int64
@@ -49,6 +49,8 @@ class Bound:
         What the limits follow from.
     or_zero : bool
         Whether 0, which stands for "none" or "by default", is allowed below `least`.
+    share : bool
+        Whether it is a share of a whole, which somebody may have meant in percent.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Bound:
     unit: str
     reason: str
     or_zero: bool = False
+    share: bool = False
 
     def holds(self, value: float) -> bool:
         """Return whether `value` is allowed."""
@@ -71,12 +74,15 @@ class Bound:
         if not self.holds(value):
             least = f"0 or from {shortened(self.least)}" if self.or_zero else f"from {shortened(self.least)}"
             limits = f"{least} to {shortened(self.largest)} {self.unit}"
-            raise ParameterError(f"{name} = {shortened(value)}, but it must be {limits}: {self.reason}")
+            meant = in_percent(value) if self.share else ""
+            raise ParameterError(f"{name} = {shortened(value)}, but it must be {limits}: {self.reason}{meant}")
 
     @property
     def meta(self) -> Meta:
         """Return the same for a field of a msgspec struct; structs have no quantity that may be zero besides."""
-        return Meta(ge=self.least, le=self.largest, extra={"unit": self.unit, "reason": self.reason})
+        return Meta(
+            ge=self.least, le=self.largest, extra={"unit": self.unit, "reason": self.reason, "share": self.share}
+        )
 
     @property
     def of_length(self) -> Meta:
@@ -150,16 +156,18 @@ PRIORITY = Bound(0, 7, "as a class", "Ethernet has eight (IEEE 802.1Q)")
 SEED = Bound(0, 2**63 - 1, "as a seed", "it has 63 bits")
 SEEDS = Bound(1, 10_000, "seeds", "each is a run of its own")
 
-LOAD = Bound(1e-9, 10.0, "of the capacity", "it is the offered payload over the capacity, and 60% is 0.6")
+LOAD = Bound(1e-9, 10.0, "of the capacity", "it is the offered payload over the capacity", share=True)
 SLOWDOWN = Bound(1.0, 1e6, "as a ratio", "no flow ends sooner than alone")
 RATE_PER_S = Bound(1e-9, 1e12, "per second", "one flow in 30 years to one each picosecond")
 OVERSUBSCRIPTION = Bound(1e-3, 1e3, "as a ratio", "beyond, one layer of the fabric plays no part")
-PULL_SHARE = Bound(0.01, 1.0, "of the rate of the link", "more overflows its queue, and a hundredth is next to nothing")
-RATIO = Bound(0.0, 1.0, "as a ratio", "it is a weight or a fraction")
-CDF_PROB = Bound(0.0, 1.0 + SUM_TOLERANCE, "as a probability", "only rounding leaves a sum of them above 1")
-LOSS_PROB = Bound(0.0, 1.0, "as a probability", "a link loses none to all of the packets that cross it")
+PULL_SHARE = Bound(
+    0.01, 1.0, "of the rate of the link", "more overflows its queue, and a hundredth is next to nothing", share=True
+)
+RATIO = Bound(0.0, 1.0, "as a ratio", "it is a weight or a fraction", share=True)
+CDF_PROB = Bound(0.0, 1.0 + SUM_TOLERANCE, "as a probability", "only rounding leaves a sum of them above 1", share=True)
+LOSS_PROB = Bound(0.0, 1.0, "as a probability", "a link loses none to all of the packets that cross it", share=True)
 LOSS_BURST = Bound(1.0, 1e9, "packets", "a run of losses has one packet; of longer ones no simulation sees two")
-PROBABILITY = Bound(0.0, 1 - 2.0**-20, "as a probability", "at 1 no number of repair packets is enough")
+PROBABILITY = Bound(0.0, 1 - 2.0**-20, "as a probability", "at 1 no number of repair packets is enough", share=True)
 FACTOR = Bound(0.0, 1e6, "times", "beyond, nothing is above the threshold")
 ENTROPIES = Bound(1, 2**14, "entropies", "a packet has 15 bits for one, and each subflow a byte of memory")
 CUBIC_SCALING = Bound(1e-3, 1e6, "segments per second cubed", "beyond, the window stays or jumps at once")

@@ -5,14 +5,19 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
 
 from capsim.base.bounds import shortened
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, in_percent, require
 from capsmodel.units import parser_of
+
+if TYPE_CHECKING:
+    from msgspec import StructMeta
+else:
+    StructMeta = type(msgspec.Struct)  # the oldest msgspec that is taken has no name for it
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 # Kinds that only a scenario file has, by the kind that reading makes of them (capsim.scenario.scenario).
@@ -20,6 +25,44 @@ _IN_FILES = {"topology": "file", "list": "csv"}
 _MOST_LISTED = 20
 LONGEST_QUANTITY = 40  # characters of a number with its unit
 _NUMBERS = frozenset({int, float, bool})
+
+
+class _NamesFields(StructMeta):
+    """Says which fields a struct has where it is called with others."""
+
+    def __call__(cls, *values: Any, **fields: Any) -> Any:
+        """Return a struct."""
+        try:
+            return super().__call__(*values, **fields)
+        except TypeError:
+            known = cls.__struct_fields__
+            for name in fields.keys() - set(known):
+                raise TypeError(f"{cls.__name__} has no {name}: {did_you_mean(name, known)}") from None
+            if values:
+                rule = f"values are given by name, as in {cls.__name__}({known[0]}=...)"
+                raise TypeError(f"{cls.__name__}: {rule}; there are {', '.join(known)}") from None
+            raise
+
+
+class KeyedStruct(
+    msgspec.Struct,
+    metaclass=_NamesFields,
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    repr_omit_defaults=True,
+):
+    """A part of a scenario: it knows its fields alone, and shows those that are not as they would be anyway.
+
+    Examples
+    --------
+    >>> from capsim import Hosts, LeafSpine
+    >>> LeafSpine(leaves=2, hosts_per_leaf=2, spines=2)
+    LeafSpine(leaves=2, hosts_per_leaf=2, spines=2)
+    >>> Hosts(encode_s=1e-6)
+    Traceback (most recent call last):
+    TypeError: Hosts has no encode_s: there are encode_s_per_packet, decode_s_per_packet, flow_jitter_s
+    """
 
 
 def plain_numbers(value: Any) -> Any:
@@ -187,6 +230,9 @@ def _explained(text: str, plain: Any, kind: type[msgspec.Struct]) -> str:
     elif "Invalid value" in rule and key.endswith("kind"):
         kinds = _tagged(_kind_at(kind, key.removesuffix("kind").rstrip("."), plain))
         rule += f": there are {', '.join([*kinds, *(_IN_FILES[one] for one in kinds if one in _IN_FILES)])}"
+    elif "Invalid enum value" in rule:
+        word = rule.removeprefix("Invalid enum value ").strip("'")
+        rule = f"{shortened(word)} is none of its values: {did_you_mean(word, _words(_kind_at(kind, key, plain)))}"
     elif ">=" in rule or "<=" in rule or "out of range" in rule:
         rule += _but_it_is(key, plain) + (_reason(kind, key, plain) if "<=" in rule else "")
     return f"{key}: {rule}" if key else rule
@@ -222,17 +268,36 @@ def _kind_at(kind: Any, key: str, plain: Any) -> Any:
         if step.isdecimal() or step == "...":
             kind, plain = get_args(kind)[0], plain[int(step)] if step.isdecimal() else None
         else:
-            kind, plain = get_type_hints(kind, include_extras=True)[step], plain.get(step)
+            kind, plain = _hints(kind)[step], plain.get(step)
     return kind
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    """Return the types of the fields of a struct by their keys."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {one.encode_name: hints[one.name] for one in msgspec.structs.fields(kind)}
+
+
+def _words(kind: Any) -> tuple[Any, ...]:
+    """Return the values that a type of words has, or one of several types."""
+    if get_origin(kind) is Literal:
+        return tuple(word for word in get_args(kind) if word != "")  # which is the same as leaving it out
+    return tuple(word for part in get_args(kind) for word in _words(part))
 
 
 def _reason(kind: Any, key: str, plain: Any) -> str:
     """Return why the number at a place has its limits (:mod:`capsim.base.bounds`), if these say so."""
     place, _, last = key.rpartition(".")
     parent = _kind_at(kind, place, plain)
-    hint = get_type_hints(parent, include_extras=True).get(last) if hasattr(parent, "__struct_fields__") else None
+    hint = _hints(parent).get(last) if hasattr(parent, "__struct_fields__") else None
     parts = [one for part in (hint, *get_args(hint)) for one in getattr(part, "__metadata__", ())]
-    return next((f": {one.extra['reason']}" for one in parts if isinstance(one, msgspec.Meta) and one.extra), "")
+    told = next((one.extra for one in parts if isinstance(one, msgspec.Meta) and one.extra), None)
+    if told is None:
+        return ""
+    value = _value_at(key, plain)
+    is_number = told["share"] and isinstance(value, int | float)
+    return f": {told['reason']}" + (in_percent(value) if is_number else "")
 
 
 def _without_wrapping(kind: Any) -> Any:
@@ -257,10 +322,16 @@ def _keys(kind: Any) -> tuple[str, ...]:
 
 def _but_it_is(key: str, plain: Any) -> str:
     """Return what stands at a place like ``fabric.links[0].rate_bps``, if the place can be found."""
+    value = _value_at(key, plain)
+    return "" if value is None or isinstance(value, list | tuple | dict) else f", but it is {shortened(value)}"
+
+
+def _value_at(key: str, plain: Any) -> Any:
+    """Return what stands at a place, None where it cannot be found."""
     value = plain
     try:
         for step in _steps(key):
             value = value[int(step)] if isinstance(value, list | tuple) else value[step]
     except (KeyError, ValueError, IndexError, TypeError):
-        return ""
-    return "" if isinstance(value, list | tuple | dict) else f", but it is {shortened(value)}"
+        return None
+    return value

@@ -44,7 +44,7 @@ Module              Holds
 from collections.abc import Callable
 
 from capsim.engines.state import RawRecords, Setup
-from capsmodel.checks import ParameterError
+from capsmodel.checks import choice
 
 ENGINES = ("compiled", "reference")
 
@@ -71,12 +71,11 @@ def run(setup: Setup, *, engine: str = "compiled", progress: Callable[[int], Non
     ParameterError
         If there is no such engine.
     """
+    choice("engine", engine, ENGINES)
     if engine == "compiled":
         from capsim.engines.compiled.engine import run as run_compiled
 
         return run_compiled(setup, progress=progress)
-    if engine == "reference":
-        from capsim.engines.reference import run as run_reference
+    from capsim.engines.reference import run as run_reference
 
-        return run_reference(setup, progress=progress)
-    raise ParameterError(f"engine = {engine!r}, but it must be one of {', '.join(ENGINES)}")
+    return run_reference(setup, progress=progress)

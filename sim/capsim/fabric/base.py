@@ -5,13 +5,12 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Annotated, Self
 
-import msgspec
 import numpy as np
 from msgspec import Meta
 
 from capsim.base import bounds
 from capsim.base.bounds import BufferBytes, BufferPackets, Period, Time
-from capsim.base.structs import checked_struct
+from capsim.base.structs import KeyedStruct, checked_struct
 from capsim.fabric.faults import DrawnFault, draw_faults
 from capsim.fabric.topology import Fabric
 from capsim.fabric.wiring import UNLIMITED, LinkChange, Wiring
@@ -90,9 +89,7 @@ class Part:
         return round(count)
 
 
-class FabricKind(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True
-):
+class FabricKind(KeyedStruct, frozen=True, kw_only=True, tag_field="kind"):
     """What all fabrics share.
 
     Parameters

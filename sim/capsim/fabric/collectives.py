@@ -25,13 +25,13 @@ algorithms; the page on performance of NCCL's tests for the bandwidths.
 
 from typing import Annotated, Literal, Self
 
-import msgspec
 import numpy as np
 
 from capsim.base import bounds
 from capsim.base.bounds import FlowBytes, Time
 from capsim.base.memory import check_fits
 from capsim.base.seeds import EntrySeeds
+from capsim.base.structs import KeyedStruct
 from capsim.fabric.base import Part
 from capsim.fabric.dependencies import AfterAt
 from capsim.fabric.endpoints import Ints
@@ -44,15 +44,7 @@ _BYTES_PER_PAIR = 80  # of a flow and one that it waits for, while they are sort
 _BOTH_HALVES: tuple[Algorithm, ...] = ("ring_allreduce", "halving_doubling")
 
 
-class Collective(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    tag_field="kind",
-    tag="collective",
-    omit_defaults=True,
-):
+class Collective(KeyedStruct, frozen=True, kw_only=True, tag_field="kind", tag="collective"):
     """A collective operation among hosts, once or in iterations.
 
     Parameters

@@ -18,7 +18,7 @@ from capsim.fabric.wiring import LinkChange, LinkValues, Wiring
 from capsmodel.checks import ParameterError, require
 
 
-class DrawnFault(LinkValues, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class DrawnFault(LinkValues, frozen=True, kw_only=True):
     """Links that differ, of nodes or between nodes that are drawn from the seed of the run.
 
     Parameters

@@ -12,7 +12,7 @@ import msgspec
 
 from capsim.base import bounds
 from capsim.base.bounds import BufferBytes, BufferPackets, Rate, Time, shortened
-from capsim.base.structs import Struct, converted, in_si
+from capsim.base.structs import KeyedStruct, Struct, converted, in_si
 from capsim.fabric.base import Blocks, FabricKind, FabricSize, limit
 from capsim.fabric.topology import HOST
 from capsim.fabric.wiring import LinkKind, Wiring
@@ -22,7 +22,7 @@ from capsmodel.checks import ParameterError, require
 _NAME = re.compile(r"[\w.:/-]{1,64}")
 
 
-class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Node(KeyedStruct, frozen=True):
     """A host or a switch.
 
     Parameters
@@ -41,7 +41,7 @@ class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     tier: Annotated[int, bounds.TIER.meta] | None = None
 
 
-class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Edge(KeyedStruct, frozen=True):
     """A link between two nodes, the same in both directions.
 
     Parameters
@@ -65,7 +65,7 @@ class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     buffer_bytes: BufferBytes | None = None
 
 
-class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defaults=True):
+class Topology(FabricKind, frozen=True, kw_only=True, tag="topology"):
     """Hosts, switches and links as listed.
 
     Hosts and switches are numbered in their order here, ports in the order of the links, ``a>b`` before ``b>a``. Links

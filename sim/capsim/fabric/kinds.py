@@ -28,7 +28,7 @@ from capsim.fabric.wiring import LinkKind, Wiring
 from capsmodel.checks import ParameterError, require
 
 
-class RegularFabric(FabricKind, frozen=True, kw_only=True, omit_defaults=True):
+class RegularFabric(FabricKind, frozen=True, kw_only=True):
     """A fabric whose links between switches are alike, and whose host links are.
 
     Parameters
@@ -65,7 +65,7 @@ class RegularFabric(FabricKind, frozen=True, kw_only=True, omit_defaults=True):
         )
 
 
-class LeafSpine(RegularFabric, frozen=True, kw_only=True, tag="leaf-spine", omit_defaults=True):
+class LeafSpine(RegularFabric, frozen=True, kw_only=True, tag="leaf-spine"):
     """Leaves with hosts, each linked to every spine.
 
     Parameters
@@ -116,7 +116,7 @@ class LeafSpine(RegularFabric, frozen=True, kw_only=True, tag="leaf-spine", omit
                 wiring.connect(leaf, spine, self._trunk(), path=path)
 
 
-class FatTree(RegularFabric, frozen=True, kw_only=True, tag="fat-tree", omit_defaults=True):
+class FatTree(RegularFabric, frozen=True, kw_only=True, tag="fat-tree"):
     """k-ary fat-tree: k pods of k/2 edge and k/2 aggregation switches, (k/2)² cores.
 
     Parameters
@@ -184,7 +184,7 @@ class FatTree(RegularFabric, frozen=True, kw_only=True, tag="fat-tree", omit_def
                     wiring.connect(agg, cores[path], self._trunk(), path=path)
 
 
-class ParallelPaths(RegularFabric, frozen=True, kw_only=True, tag="parallel-paths", omit_defaults=True):
+class ParallelPaths(RegularFabric, frozen=True, kw_only=True, tag="parallel-paths"):
     """Two switches with n links between them, senders on one side and receivers on the other (CAPS Fig. 1).
 
     Parameters
@@ -211,7 +211,7 @@ class ParallelPaths(RegularFabric, frozen=True, kw_only=True, tag="parallel-path
             wiring.connect(left, right, self._trunk(), path=path)
 
 
-class Dumbbell(RegularFabric, frozen=True, kw_only=True, tag="dumbbell", omit_defaults=True):
+class Dumbbell(RegularFabric, frozen=True, kw_only=True, tag="dumbbell"):
     """Two switches with one link, the bottleneck of textbook experiments.
 
     Parameters

@@ -9,6 +9,7 @@ import numpy as np
 
 from capsim.base import schema
 from capsim.base.seeds import EntrySeeds
+from capsim.base.structs import KeyedStruct
 from capsim.fabric.base import Part
 from capsim.fabric.dependencies import AFTER, AfterAt, pairs_of
 from capsim.fabric.flows import DrawnFlows, FlowList
@@ -19,15 +20,7 @@ from capsmodel.checks import ParameterError, require
 PATH = "path"
 
 
-class Listed(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    tag_field="kind",
-    tag="list",
-    omit_defaults=True,
-):
+class Listed(KeyedStruct, frozen=True, kw_only=True, tag_field="kind", tag="list"):
     """Flows as given.
 
     Parameters
@@ -55,7 +48,7 @@ class Listed(
     after_at: AfterAt = "receiver"
     path: tuple[str, ...] = ()
     stack: str | None = None
-    columns: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
     @property
     def texts(self) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from msgspec import Meta
 from capsim.base import bounds
 from capsim.base.bounds import FLOWS, FlowBytes, Flows, HostNumber, Period, Time, shortened
 from capsim.base.seeds import EntrySeeds
-from capsim.base.structs import checked_struct
+from capsim.base.structs import KeyedStruct, checked_struct
 from capsim.fabric.base import Part
 from capsim.fabric.collectives import Collective
 from capsim.fabric.endpoints import Ints, Pairing, Pairs, pods
@@ -33,9 +33,7 @@ _ROUNDING = 0.002  # of a mean, by which whole bytes may be above the sizes of a
 _CDF_POINTS = Meta(min_length=1, max_length=MOST_POINTS)
 
 
-class TrafficKind(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True
-):
+class TrafficKind(KeyedStruct, frozen=True, kw_only=True, tag_field="kind"):
     """What all drawn traffic shares: sizes, senders and who sends to whom.
 
     Parameters
@@ -217,7 +215,7 @@ def half_width(text: str) -> float:
     return width
 
 
-class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaults=True):
+class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson"):
     """Flows at the times of a Poisson process.
 
     Parameters
@@ -385,7 +383,7 @@ def _to_partners(
     return DrawnFlows(src, dst, entry.sizes(len(times), seeds.sizes), entry.start_s + times)
 
 
-class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
+class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch"):
     """Flows that start together, or spread uniformly over `spread_s`; senders take turns.
 
     Parameters
@@ -417,7 +415,7 @@ class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=T
         return {"flows": None if self.flows is None else part.count(self.flows, "flows")}
 
 
-class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=True):
+class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off"):
     """Bursts: exponential ON periods in which flows start, exponential OFF periods between.
 
     Parameters
@@ -467,7 +465,7 @@ class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=
         return {"flows_per_burst": int(share)}
 
 
-class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults=True):
+class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast"):
     """Many senders, one receiver, in rounds.
 
     Parameters

@@ -6,12 +6,12 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Annotated, Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from capsim.base.bounds import HOPS, LOSS_BURST, LOSS_PROB, PARALLEL, BufferBytes, BufferPackets, Period, Rate, Time
 from capsim.base.clock import PS_PER_S, to_ps
+from capsim.base.structs import KeyedStruct
 from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric, Floats, Int32, Routes
 from capsmodel.checks import ParameterError, require
 
@@ -99,7 +99,7 @@ def shortest_path_routes(
 UNLIMITED = -1
 
 
-class LinkValues(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class LinkValues(KeyedStruct, frozen=True, kw_only=True):
     """What may be different about a link.
 
     Parameters
@@ -132,7 +132,7 @@ class LinkValues(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     up_s: Time | None = None
 
 
-class LinkChange(LinkValues, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class LinkChange(LinkValues, frozen=True, kw_only=True):
     """What is different about some links: slower, longer, smaller buffers, or out of service for a while.
 
     Parameters

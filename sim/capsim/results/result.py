@@ -25,6 +25,7 @@ from capsim.results.summary import Summary, by_layer, by_operation, summarise
 from capsim.results.tables import empty_table
 from capsim.scenario.scenario import Scenario, from_dict
 from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.reprs import as_html
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -117,7 +118,15 @@ class Result:
 
     def __repr__(self) -> str:
         """Return what a person wants to know first, on a few lines."""
-        return overview(self)
+        return "\n".join([self._title, *(f"  {name:<16}{value}" for name, value in facts(self).items())])
+
+    def _repr_html_(self) -> str:
+        """Return the same as a table."""
+        return as_html(self._title, [{"": name, self.scenario.scheme: value} for name, value in facts(self).items()])
+
+    @property
+    def _title(self) -> str:
+        return f"Result of {shorten(self.scenario.name, 65, placeholder=' ...')}"
 
     def fct_by_size(self, edges_bytes: Sequence[float] = SIZE_EDGES_BYTES) -> pd.DataFrame:
         """Return completion times for each bin of flow sizes; see :func:`capsim.results.fct.fct_by_size`."""
@@ -226,8 +235,8 @@ def _own_meanings(path: Path, known: Mapping[str, str]) -> dict[str, str]:
     return {column: meaning for column, meaning in meanings.items() if column not in known}
 
 
-def overview(result: Result) -> str:
-    """Return a result in a few lines of at most 80 columns."""
+def facts(result: Result) -> dict[str, str]:
+    """Return a result in a few lines, a name of at most 15 columns and a value of at most 60."""
     scenario, summary = result.scenario, result.summary
     hosts, switches = scenario.fabric.node_counts()
     lines = {
@@ -244,8 +253,7 @@ def overview(result: Result) -> str:
     _, _, offered = offered_line(pd.DataFrame([result.loads])).partition(": ")
     if offered:
         lines["offered load"] = offered
-    title = shorten(scenario.name, 65, placeholder=" ...")
-    return "\n".join([f"Result of {title}", *(f"  {name:<16}{value}" for name, value in lines.items())])
+    return lines
 
 
 def _mean_and_p99(mean_s: float, p99_s: float) -> str:

@@ -29,6 +29,7 @@ from capsim.base.structs import did_you_mean, plain_numbers
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES, Hook
 from capsim.roles.own import Memory, check_memory, with_lengths
 from capsmodel.checks import ParameterError, choice, require
+from capsmodel.experiments.reprs import as_html
 
 
 @dataclass(frozen=True)
@@ -313,7 +314,7 @@ class Stack:
         return bool(getattr(self.transport.params, "receive_timer", False))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Scheme:
     """A named combination of components.
 
@@ -347,6 +348,16 @@ class Scheme:
     nic: Nic = Nic(name="fifo")
     known_sizes: bool = True
     reconstructed: bool = False
+
+    def __repr__(self) -> str:
+        """Return name, idea and source; the defaults of all parameters fill a page (:mod:`capsim.roles.catalogue`)."""
+        return f"Scheme {self.name}: {self.about} ({self.cite})"
+
+    def _repr_html_(self) -> str:
+        """Return the same, and its parts with their parameters as a table."""
+        from capsim.roles.catalogue import parts_with_parameters  # which knows schemes
+
+        return as_html(repr(self), parts_with_parameters(self))
 
     def __post_init__(self) -> None:
         needed = getattr(self.balancer.params, "needs_sizes", False)

@@ -26,10 +26,9 @@ than half the blocks, since the whole costs little more.
 
 from typing import Annotated
 
-import msgspec
-
 from capsim.base import bounds
 from capsim.base.bounds import Nodes
+from capsim.base.structs import KeyedStruct
 from capsim.fabric.base import Blocks, FabricKind, Part
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
@@ -40,7 +39,7 @@ from capsmodel.checks import ParameterError, require
 LEAST_BLOCKS = 4
 
 
-class ExcerptOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ExcerptOf(KeyedStruct, frozen=True, kw_only=True):
     """The large scenario that an excerpt is of.
 
     Parameters

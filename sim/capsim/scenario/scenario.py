@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from capsim.base import bounds
 from capsim.base.bounds import EndTime, Time, shortened
-from capsim.base.structs import converted, in_si, without_defaults
+from capsim.base.structs import KeyedStruct, converted, in_si, without_defaults
 from capsim.fabric.files import FlowFile, read_flow_csv, read_graph
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic, check_workloads
@@ -36,7 +36,7 @@ _PROFILE_DELAY_S = 1e-6
 _BESIDE_FILE = ("stack", "after_at")  # keys of an entry whose flows are in a file
 
 
-class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Probes(KeyedStruct, frozen=True, kw_only=True):
     """What is sampled while the run goes on; sampling never changes a result.
 
     Parameters
@@ -66,7 +66,7 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     histograms: bool = False
 
 
-class Hosts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Hosts(KeyedStruct, frozen=True, kw_only=True):
     """How long coding takes an end host, and by how much its flows keep out of step.
 
     Coded packets pass one processor of their host, first come, first served: those that leave before the NIC, those
@@ -88,7 +88,7 @@ class Hosts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     flow_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Comparison(KeyedStruct, frozen=True, kw_only=True):
     """What ``capsmodel compare`` does when its options do not say otherwise.
 
     Parameters
@@ -103,7 +103,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     seeds: Annotated[int, bounds.SEEDS.meta] = 5
 
 
-class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Scenario(KeyedStruct, frozen=True, kw_only=True):
     """All that decides the outcome of a run. The bounds of each number are in :mod:`capsim.base.bounds`.
 
     Parameters
@@ -172,7 +172,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     name: str = "scenario"
     notes: str = ""
     scheme: str = "ecmp"
-    params: dict[str, dict[str, bool | int | float | str]] = {}
+    params: dict[str, dict[str, bool | int | float | str]] = msgspec.field(default_factory=dict)
     profile: Literal["", "10g", "25g", "100g", "400g"] = ""
     seed: Annotated[int, bounds.SEED.meta] = 1
     short_bytes: Annotated[int, bounds.THRESHOLD_BYTES.meta] = 100_000

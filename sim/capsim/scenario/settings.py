@@ -28,7 +28,7 @@ from capsim.protocols.registry import scheme as find
 from capsim.roles.components import Scheme
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES
 from capsim.roles.scheme_files import is_reference
-from capsim.scenario.scenario import Hosts, Probes, Scenario, from_dict
+from capsim.scenario.scenario import Hosts, Probes, Scenario, from_dict, load_scenario
 from capsmodel.checks import ParameterError, require
 
 _SIZES = {"workload", "flow_bytes", "flow_bytes_cdf"}
@@ -52,13 +52,15 @@ _FABRICS: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in ge
 _TRAFFIC: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyTraffic)}
 
 
-def with_settings(scenario: Scenario, settings: Mapping[str, Any], *, folder: Path | None = None) -> Scenario:
+def with_settings(
+    scenario: Scenario | str | Path, settings: Mapping[str, Any], *, folder: Path | None = None
+) -> Scenario:
     """Return `scenario` with some values changed.
 
     Parameters
     ----------
-    scenario : Scenario
-        As it was.
+    scenario : Scenario, str or Path
+        As it was, or what makes one (:func:`capsim.load_scenario`).
     settings : mapping
         Name and new value of each.
     folder : Path, optional
@@ -71,12 +73,11 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any], *, folder: Pa
 
     Examples
     --------
-    >>> from capsim.scenario.scenario import load_scenario
-    >>> changed = with_settings(load_scenario("p64"), {"fabric.rate_bps": "10Gbps", "transport.min_rto_s": "10ms"})
+    >>> changed = with_settings("p64", {"fabric.rate_bps": "10Gbps", "transport.min_rto_s": "10ms"})
     >>> changed.fabric.rate_bps, changed.params
     (10000000000.0, {'transport': {'min_rto_s': 0.01}})
     """
-    tables = scenario.to_dict()
+    tables = (scenario if isinstance(scenario, Scenario) else load_scenario(scenario)).to_dict()
     for name, value in settings.items():
         _set(tables, name, value)
     return from_dict(tables, folder=folder)

@@ -52,7 +52,8 @@ from capsim.study.scheme_runs import (
     save_lacking,
 )
 from capsmodel.checks import ParameterError, choice, require
-from capsmodel.experiments.number_texts import with_error
+from capsmodel.experiments.number_texts import with_error, with_interval
+from capsmodel.experiments.reprs import as_html
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import (
@@ -156,19 +157,30 @@ class Study:
 
     def describe(self) -> str:
         """Return what it runs and claims, for people."""
-        file, design = self._design.source.file, self._design
-        points = design.points()
+        return "\n".join([*self._heads, *(f"{name}: {text}" for name, text in self._facts.items())])
+
+    __repr__ = describe
+
+    def _repr_html_(self) -> str:
+        """Return the same, axes and claims as a table."""
+        return as_html("; ".join(self._heads), [{"": name, self.name: text} for name, text in self._facts.items()])
+
+    @property
+    def _heads(self) -> list[str]:
+        """Return how many runs it has, and its title."""
+        file, points = self._design.source.file, self._design.points()
         several = "" if isinstance(file.seeds, int) else f", at most {self.most_seeds} seeds each"
-        first = numbers_of(file.seeds)[0]
-        lines = [f"{self.name}: {len(points)} points, {len(points) * first} runs{several}"]
-        lines += [file.title] if file.title else []
+        count = len(points) * numbers_of(file.seeds)[0]
+        return [f"{self.name}: {len(points)} points, {count} runs{several}", *filter(None, [file.title])]
+
+    @property
+    def _facts(self) -> dict[str, str]:
+        """Return its axes and what is left open, and its claims by id."""
+        design = self._design
         axes = (f"{axis.name} ({', '.join(str(value) for value in axis.values)})" for axis in design.axes.values())
-        lines.append(f"axes: {', '.join(axes)}")
-        lines += (
-            [f"left open: {', '.join(design.unstated)}; {len(design.settings)} settings"] if design.unstated else []
-        )
-        lines += [f"{name}: {_claimed(claim)}" for name, claim in self.claims.items()]
-        return "\n".join(lines)
+        left_open = {"left open": f"{', '.join(design.unstated)}; {len(design.settings)} settings"}
+        claims = {name: _claimed(claim) for name, claim in self.claims.items()}
+        return {"axes": ", ".join(axes)} | (left_open if design.unstated else {}) | claims
 
     def tasks(self, *, results: Path | None = None) -> list[Task]:
         """Return the runs with a fixed number of seeds: of panels without a claim, or of all points without claims."""
@@ -583,16 +595,46 @@ class Studied:
 
     def __repr__(self) -> str:
         """Return how many runs there are, the means of a few metrics, and the words on the claims."""
-        seeds = self.runs["seed"].nunique() if len(self.runs) else 0
-        points = len(self.points)
-        lines = [f"Studied: {self.study.name}, {points} points, {seeds} seeds, {len(self.runs)} runs"]
         words = [f"  {name}: {self.verdict(name).word}" for name in self.study._simulated]
-        return "\n".join(lines + (words or self._means()))
+        return "\n".join([self._head, *(words or self._means())])
+
+    def _repr_html_(self) -> str:
+        """Return how many runs there are, and the words on the claims, or else means of a few metrics, as a table."""
+        return as_html(self._head, self._words() or self._rows())
+
+    @property
+    def _head(self) -> str:
+        seeds = self.runs["seed"].nunique() if len(self.runs) else 0
+        return f"Studied: {self.study.name}, {len(self.points)} points, {seeds} seeds, {len(self.runs)} runs"
+
+    def _words(self) -> list[dict[str, str]]:
+        """Return a row for each claim and point: the word, and our value with its interval."""
+        return [
+            {name: str(row[name]) for name in ("id", "word", "seeds", "point")}
+            | {"ours": with_interval(row["ours"], row["low"], row["high"])}
+            for row in self.verdicts().to_dict("records")
+        ]
+
+    def _rows(self) -> list[dict[str, str]]:
+        """Return a row for each point: the values of its axes, and means of a few metrics with their half-widths."""
+        rows: dict[tuple[str, ...], dict[str, str]] = {}
+        for row in self._mean_rows:
+            known = known_metric(str(row["metric"]))
+            point = {axis: str(row[axis]) for axis in self.study.design.axes}
+            cells = rows.setdefault(tuple(point.values()), point)
+            cells[known.label] = with_error(row["mean"] * known.factor, row["half_width"] * known.factor)
+        return [*rows.values()]
+
+    @property
+    def _mean_rows(self) -> list[dict[Hashable, Any]]:
+        """Return the rows of the table of the metrics that a picture shows, as far as they were measured."""
+        there = [metric for metric in PLOTTED if metric in self.runs]
+        return self.table(there).to_dict("records") if there else []
 
     def _means(self) -> list[str]:
         """Return a line for each of the first points with the means of a few metrics."""
-        there = [metric for metric in PLOTTED if metric in self.runs]
-        rows = self.table(there).to_dict("records") if there else []
+        rows = self._mean_rows
+        there = dict.fromkeys(row["metric"] for row in rows)
         lines = [
             f"  {point_name(point)}: {'; '.join(map(_in_words, rows[start : start + len(there)]))}"
             for point, start in zip(self.points, range(0, len(rows), max(1, len(there))), strict=False)

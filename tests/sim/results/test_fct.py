@@ -180,6 +180,8 @@ def test_an_overview_fits_a_screen(warmed_up: Result) -> None:
     for time_s in (summary.mean_fct_short_s, summary.p99_fct_short_s, summary.mean_fct_long_s):
         assert f"{1e3 * time_s:.4g} ms" in text
     assert f"99th percentile {1e3 * warmed_up.fct_percentile_s(99, kind='long'):.4g} ms" in text
+    in_notebook = warmed_up._repr_html_()
+    assert all(f"<td>{line[18:]}</td>" in in_notebook for line in lines[1:])
 
 
 def test_a_long_name_or_no_flow_of_a_kind_fits_too() -> None:

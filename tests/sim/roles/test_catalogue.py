@@ -1,6 +1,7 @@
 """Identity: the catalogue says of each parameter what the docstrings say, those they refer to included."""
 
 from dataclasses import dataclass
+from html import escape
 
 import pytest
 
@@ -27,6 +28,15 @@ class Referring:
     join_gap_s: float = 0.0
     buffer_segments: int = 0
     own: int = 1
+
+
+def test_a_scheme_shows_its_idea_and_a_notebook_its_parts(subtests: pytest.Subtests) -> None:
+    """Catches the page of defaults that a dataclass prints."""
+    for name, one in schemes().items():
+        with subtests.test(name=name):
+            assert repr(one) == f"Scheme {name}: {one.about} ({one.cite})"
+            shown = one._repr_html_()
+            assert all(f"{item.name} {escape(item.shown)}" in shown for item in parameters(one))
 
 
 def test_an_entry_may_refer_to_another_class_and_add_to_it() -> None:

@@ -1,12 +1,28 @@
 """Contract: what ``import capsim`` offers, and what `simulate` and `compare` take: presets, files, names of schemes."""
 
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
 
 import capsim
-from capsim import Batch, Dumbbell, ParameterError, Poisson, Scenario, compare, load_scenario, presets, scheme, simulate
+import capsmodel
+from capsim import (
+    Batch,
+    Dumbbell,
+    Edge,
+    LeafSpine,
+    ParameterError,
+    Poisson,
+    Probes,
+    Scenario,
+    compare,
+    load_scenario,
+    presets,
+    scheme,
+    simulate,
+)
 from capsmodel import FlowSizes
 
 TRAFFIC = (Batch(flow_bytes=20_000, pairs="sides"),)
@@ -16,6 +32,37 @@ SCENARIO = Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=TRAFFIC, scheme="
 def test_every_name_of_the_front_door_is_there_and_in_its_table_of_contents() -> None:
     assert all(hasattr(capsim, name) for name in capsim.__all__)
     assert [name for name in capsim.__all__ if name not in (capsim.__doc__ or "")] == []
+
+
+def test_only_what_the_packages_offer_is_listed() -> None:
+    """Catches what the packages are made with, such as names_of_stub, among the names that Tab shows."""
+    for package in (capsim, capsmodel):
+        assert set(dir(package)) == {*package.__all__, "__version__"}
+    assert capsim.__version__ == capsmodel.__version__
+
+
+def test_what_is_called_with_other_names_says_which_there_are() -> None:
+    """Catches msgspec's own errors, which name no field."""
+    with pytest.raises(TypeError, match=r"^Probes has no every_s: there are period_s, fields, ports, "):
+        Probes(every_s=1e-3)
+    with pytest.raises(TypeError, match=r"^LeafSpine has no leafs: did you mean leaves\? There are "):
+        LeafSpine(leafs=2, hosts_per_leaf=2, spines=2)
+    with pytest.raises(TypeError, match=r"^Dumbbell: values are given by name, as in Dumbbell\(.*, hosts_per_side"):
+        Dumbbell(2)
+    with pytest.raises(TypeError, match=r"[Mm]issing .*hosts_per_side"):
+        Dumbbell()
+    assert Edge("a", "b", 1e9, 1e-6).rate_bps == 1e9
+
+
+def test_a_word_that_is_none_of_its_values_is_told_them() -> None:
+    tables = SCENARIO.to_dict()
+    for wrong, text in (
+        ({"nic": "robin"}, "nic: 'robin' is none of its values: did you mean round_robin? There are fifo, round_robin"),
+        ({"trace": "all"}, "trace: 'all' is none of its values: there are off, drops, packets"),
+        ({"traffic": [{"kind": "batch", "flow_bytes": 1, "pairs": "side"}]}, "did you mean sides? There are random, "),
+    ):
+        with pytest.raises(ParameterError, match=re.escape(text)):
+            load_scenario(tables | wrong)
 
 
 def test_a_file_and_a_scenario_give_the_same_run(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_struct_made_in_python_is_checked_too() -> None:
 def test_a_load_that_is_a_percentage_is_refused_wherever_it_is_given(load: float) -> None:
     """60 in Python ran as sixty times the capacity, which the command refused."""
     wrong = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Poisson(flow_bytes=1, load=load, flows=1),))
-    rule = "it is the offered payload over the capacity, and 60% is 0.6"
+    rule = f"it is the offered payload over the capacity; {load:g}% is {load / 100:g}"
     for given in (lambda: checked(wrong), lambda: from_dict(wrong.to_dict())):
         with pytest.raises(ParameterError, match=r"traffic\[0\].load: Expected `float` [<>]= ") as refused:
             given()

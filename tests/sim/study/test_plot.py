@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from html import unescape
 
 import matplotlib
 import pandas as pd
@@ -147,6 +148,12 @@ def test_what_was_not_kept_is_not_drawn():
     assert bare.plot().axes
 
 
+def cells_of(html):
+    """Return the rows of a table with the texts of their cells."""
+    rows = re.findall(r"<tr.*?>(.*?)</tr>", html, re.DOTALL)
+    return [[unescape(cell) for cell in re.findall(r"<t[hd]>(.*?)</t[hd]>", row)] for row in rows]
+
+
 def test_a_comparison_is_short_where_it_is_printed(compared):
     """Catches a page of hashes."""
     lines = repr(compared).splitlines()
@@ -156,6 +163,20 @@ def test_a_comparison_is_short_where_it_is_printed(compared):
     runs = pd.concat([one.assign(scheme=name) for name in MANY])
     many = replace(compared, study=comparison(SMALL, schemes=MANY, seeds=3), runs=runs)
     assert repr(many).splitlines()[8:] == [f"  {MANY[7]}{lines[1].removeprefix('  ecmp')}", "  and 1 more"]
+
+
+def test_a_notebook_shows_the_means_of_each_scheme_as_a_table(compared):
+    head, first, *rest = cells_of(compared._repr_html_())
+    assert head == ["scheme", "mean FCT, short, ms", "p99 FCT, short, ms", "mean throughput, long, Mbit/s"]
+    assert [row[0] for row in (first, *rest)] == list(compared.schemes)
+    (line,) = (line for line in repr(compared).splitlines() if line.startswith("  ecmp: "))
+    assert all(f" {cell} " in line for cell in first[1:])
+
+
+def test_a_notebook_shows_a_study_as_it_is_described(compared):
+    rows = cells_of(compared.study._repr_html_())
+    assert [": ".join(row) for row in rows[1:]] == compared.study.describe().splitlines()[2:]
+    assert repr(compared.study) == compared.study.describe()
 
 
 def test_flows_of_a_study_are_of_the_points_that_are_asked_for(tmp_path):
