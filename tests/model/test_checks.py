@@ -39,12 +39,22 @@ def test_text_is_no_number(text):
     [
         *(1j, [1 + 0j], np.complex128(1), np.array([np.complex128(1)], object)),
         *(datetime.date(2020, 1, 1), np.datetime64("2020-01-01"), [np.timedelta64(3, "s")]),
-        *(np.array([np.datetime64("2020-01-01")], object), None, [None, 1.0], object(), [1, [2]], {}, [10**5000, "x"]),
+        *(np.array([np.datetime64("2020-01-01")], object), [None, 1.0], object(), [1, [2]], {}, [10**5000, "x"]),
     ],
 )
 def test_what_numpy_would_convert_is_refused(value):
     with pytest.raises(ParameterError, match="must be a number"):
         as_floats("x", value)
+
+
+def test_what_is_left_out_is_missing_and_percent_is_told_what_it_is():
+    """Catches "= None, but it must be a number", and a share of 20 that is refused without a word on percent."""
+    with pytest.raises(ParameterError, match=r"^rtt_short_s is missing: give a number or an array of numbers$"):
+        cm.optimal_coding_unit(64, blocking_prob=0.2)
+    with pytest.raises(ParameterError, match=r"^blocking_prob = 20, but it must lie in \[0, 1\); 20% is 0\.2$"):
+        cm.decode_prob(10, r=2, blocking_prob=[0.1, 20])
+    with pytest.raises(ParameterError, match=r"^blocking_prob = 120, but it must lie in \[0, 1\)$"):
+        cm.decode_prob(10, r=2, blocking_prob=120)
 
 
 @pytest.mark.parametrize("value", [MASKED, [MASKED], np.ma.masked, [1.0, np.ma.masked]])

@@ -77,8 +77,9 @@ class ScenarioOptions:
         go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file. Or a connection
         matrix of htsim, FILE.cm.
     profile
-        Defaults for hosts of 10, 25, 100 or 400 Gbps: rate, delay, packets, queues, window, minimum RTO, K and flowlet
-        gap, as far as nothing else sets them. What it sets is printed.
+        Defaults for hosts of a rate, such as 100g, 800g or 1.6t: rate, delay, packets, queues, window, minimum RTO, K
+        and flowlet gap, as far as nothing else sets them; sites: those that fit a rate, a delay and a buffer that are
+        given. What it sets is printed.
     nic
         In which order hosts send what waits: fifo, as it came, or round_robin, a packet of each connection in turn
         (fifo). Hosts of pfabric, ecmp_pq and rps_pq send by priority.
@@ -102,7 +103,7 @@ class ScenarioOptions:
     load: MaybeLoad = None
     flows: MaybeFlows = None
     flow_file: Path | None = None
-    profile: Literal["10g", "25g", "100g", "400g"] | None = None
+    profile: str | None = None
     nic: Literal["fifo", "round_robin"] | None = None
     fail: Texts = ()
     set: Texts = ()

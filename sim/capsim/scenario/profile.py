@@ -1,4 +1,4 @@
-"""Defaults that fit the rate of the links: the key ``profile`` of a scenario, ``"100g"``, and what it fills in.
+"""Defaults that fit the rate of the links: the key ``profile`` of a scenario, ``"800g"``, and what it fills in.
 
 Timers, windows and thresholds of 1 Gbps are kept at any rate unless somebody sets them: a retransmission timeout of
 200 ms is then the time of millions of packets. A profile sets those that the scenario leaves out, each by a rule:
@@ -8,7 +8,7 @@ What                           Rule
 ============================== =====================================================================================
 ``fabric.rate_bps``            the rate that the profile is named for
 ``fabric.delay_s``             1 us on each link
-``transport.mss_bytes``        packets of 1500 bytes, at 100 and 400 Gbps of 4150 bytes as in Ultra Ethernet's htsim
+``transport.mss_bytes``        packets of 1500 bytes, from 100 Gbps on of 4150 bytes as in Ultra Ethernet's htsim
 base RTT                       of the longest shortest path: a packet forth, a frame of 64 bytes back
 BDP                            rate of a host times base RTT, in whole packets
 ``fabric.buffer_packets``      5 BDP
@@ -28,6 +28,17 @@ BDP                            rate of a host times base RTT, in whole packets
 ``balancer.gap_s``             of ``letflow`` and ``conga``: the time in which a full queue drains
 ============================== =====================================================================================
 
+A queue of 5 BDP is no switch's where the round trip has milliseconds. The profile ``sites`` is for such links: the
+buffer of the ports has to be given, rate and delay are those of the fabric, and two rules are others:
+
+============================== =====================================================================================
+What                           Rule of ``sites``
+============================== =====================================================================================
+queue                          the buffer that is given, in whole packets, in place of 5 BDP and of BDP; K and the
+                               marks of a queue ``trim`` are shares of it where it is smaller than the BDP
+``transport.min_rto_s``        1.5 base RTT and the time in which a full queue drains
+============================== =====================================================================================
+
 What a scheme has by a paper for its own network stays as it is: timers and thresholds of CAPS' coding unit, of its
 switches and of CONGA's, Freeway's and Presto's, the pause of PLB, the gap between MPTCP's joins.
 
@@ -37,7 +48,7 @@ run of them needs no rule.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -53,14 +64,18 @@ from capsim.protocols.transports.pfabric import PfabricParams
 from capsim.protocols.transports.tcp import TcpParams
 from capsim.roles.components import Component, Scheme, Transport
 from capsim.scenario.entry_stacks import scheme_of_run, unread_params
-from capsim.scenario.scenario import PROFILE_RATES_BPS, Scenario, from_dict
-from capsmodel.checks import require
+from capsim.scenario.scenario import SITES, Scenario, from_dict, profile_rate_bps
+from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.number_texts import size_text
 
-_PACKET_BYTES = {"10g": 1500, "25g": 1500, "100g": 4150, "400g": 4150}
+_PACKET_BYTES, _LARGE_PACKET_BYTES, _LARGE_FROM_BPS = 1500, 4150, 100e9
 _FRAME_BYTES = 64  # the smallest of Ethernet: an acknowledgement
 _QUEUE_BDP, _LEAST_K, _K_BDP, _MIN_RTO_S = 5, 15, 0.2, 1e-3
 _HIGH_BDP, _UET_RTO_S = 0.8, 15e-6
 _PFABRIC_QUEUE_BDP, _PFABRIC_RTO_RTT = 2, 3
+_SITES_RTO_RTT = 1.5
+MOST_BUFFER_BYTES = 64e6
+"""What the ports of a whole switch share at most, about: a port with more is looked at."""
 _SEARCHED = 32  # switches with hosts from which the longest path is looked for
 
 _OLD_RATE_BPS = 1e9
@@ -81,22 +96,35 @@ class Sizes:
         Base RTT, in seconds.
     packet_bytes, bdp_packets : int
         A full packet with its headers, and how many of them the rate times the RTT holds.
+    buffer_packets : int, optional
+        What a port between sites has, in packets.
     """
 
     rate_bps: int
     rtt_s: float
     packet_bytes: int
     bdp_packets: int
+    buffer_packets: int | None = None
 
     @property
     def queue_packets(self) -> int:
         """Return the queue limit of a port that drops, in packets."""
-        return _QUEUE_BDP * self.bdp_packets
+        return self.buffer_packets or _QUEUE_BDP * self.bdp_packets
+
+    @property
+    def trim_packets(self) -> int:
+        """Return the queue limit of a port that trims, in packets."""
+        return self.buffer_packets or self.bdp_packets
+
+    @property
+    def marked_packets(self) -> int:
+        """Return what thresholds of marks are shares of, in packets."""
+        return min(self.bdp_packets, self.queue_packets)
 
     @property
     def threshold_packets(self) -> int:
         """Return the marking threshold K, in packets."""
-        return max(_LEAST_K, ceil(_K_BDP * self.bdp_packets))
+        return max(_LEAST_K, ceil(_K_BDP * self.marked_packets))
 
     @property
     def window_packets(self) -> int:
@@ -171,23 +199,42 @@ def filled(scenario: Scenario, scheme: Scheme) -> Filled:
     fabric = scenario.fabric.build(seed=scenario.seed)
     _check_rate(scenario.profile, fabric)
     own = scheme_of_run(scenario, scheme)
-    packet_bytes = _PACKET_BYTES[scenario.profile]
     transport = own.long.transport.params
-    if "mss_bytes" in scenario.params.get("transport", {}):
-        packet_bytes = transport.mss_bytes + transport.header_bytes
+    packet_bytes = transport.mss_bytes + transport.header_bytes
+    if "mss_bytes" not in scenario.params.get("transport", {}):
+        packet_bytes = _LARGE_PACKET_BYTES if _host_rate_bps(fabric) >= _LARGE_FROM_BPS else _PACKET_BYTES
     sizes = sizes_of(fabric, packet_bytes)
+    if scenario.profile == SITES:
+        sizes = replace(sizes, buffer_packets=_given_packets(scenario, packet_bytes))
     values = {name: one for name, one in _values(own, sizes).items() if not _has(scenario, name)}
     if scenario.fabric.buffer_packets is None and scenario.fabric.buffer_bytes is None:
         values = {"fabric.buffer_packets": sizes.queue_packets, **values}
     return Filled(_with(scenario, values), scheme, values, sizes)
 
 
+def _host_rate_bps(fabric: Fabric) -> int:
+    """Return the rate of the fastest host."""
+    return int(fabric.rate_bps[fabric.host_port].max())
+
+
+def _given_packets(scenario: Scenario, packet_bytes: int) -> int:
+    """Return the buffer that a scenario gives its ports, in whole packets."""
+    fabric = scenario.fabric
+    if fabric.buffer_packets is None and fabric.buffer_bytes is None:
+        rule = "which no rule knows, as in fabric.buffer_bytes = '16MB'"
+        raise ParameterError(f"profile = {SITES!r}: give the buffer of a port, {rule}")
+    return max(1, fabric.buffer_packets or (fabric.buffer_bytes or 0) // packet_bytes)
+
+
 def _check_rate(profile: str, fabric: Fabric) -> None:
+    rate_bps = profile_rate_bps(profile)
+    if rate_bps is None:
+        return
     rates = {int(rate) for rate in fabric.rate_bps[fabric.host_port]}
     listed = ", ".join(f"{rate / 1e9:g}" for rate in sorted(rates))
     remedy = "set fabric.rate_bps, or leave the profile out"
-    text = f"profile = {profile!r} is for hosts of {profile[:-1]} Gbps, but theirs is {listed} Gbps: {remedy}"
-    require(rates == {int(PROFILE_RATES_BPS[profile])}, text)
+    text = f"profile = {profile!r} is for hosts of {rate_bps / 1e9:g} Gbps, but theirs is {listed} Gbps: {remedy}"
+    require(rates == {int(rate_bps)}, text)
 
 
 def _values(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
@@ -219,13 +266,14 @@ def _ports(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if getattr(scheme.queue.params, "mark_high_bytes", 0):
         for name, share in (("queue.mark_low_bytes", _K_BDP), ("queue.mark_high_bytes", _HIGH_BDP)):
-            values[name] = ceil(share * sizes.bdp_packets) * sizes.packet_bytes
+            values[name] = ceil(share * sizes.marked_packets) * sizes.packet_bytes
     if _has_param(scheme.queue, "threshold_packets"):
         values["queue.threshold_packets"] = sizes.threshold_packets
     if _has_param(scheme.queue, "trim_bytes"):
         values["queue.limit_bytes"] = _trim_packets(scheme, sizes) * sizes.packet_bytes
     if _has_param(scheme.queue, "buffer_bytes"):
-        values["queue.buffer_bytes"] = _PFABRIC_QUEUE_BDP * sizes.bdp_packets * sizes.packet_bytes
+        packets = sizes.buffer_packets or _PFABRIC_QUEUE_BDP * sizes.bdp_packets
+        values["queue.buffer_bytes"] = packets * sizes.packet_bytes
     return values
 
 
@@ -236,15 +284,19 @@ def begins_at_full_rate(transport: Component) -> bool:
 
 def _trim_packets(scheme: Scheme, sizes: Sizes) -> int:
     """Return the room of a port that trims, in packets, or of one that would but has nothing left."""
-    return sizes.bdp_packets if getattr(scheme.queue.params, "trim_bytes", 1) else sizes.queue_packets
+    return sizes.trim_packets if getattr(scheme.queue.params, "trim_bytes", 1) else sizes.queue_packets
 
 
 def _timers(scheme: Scheme, sizes: Sizes) -> dict[str, float]:
+    having = [stack.transport for stack in scheme.stacks if _has_param(stack.transport, "min_rto_s")]
+    if sizes.buffer_packets is not None:
+        first = {"transport.initial_rtt_s": sizes.rtt_s} if _has_param(scheme.long.transport, "initial_rtt_s") else {}
+        least = {"transport.min_rto_s": _SITES_RTO_RTT * sizes.rtt_s + sizes.drain_s} if having else {}
+        return first | least
     if _has_param(scheme.long.congestion, "base_rtt_s"):
         queues_s = 6 * 8 * _trim_packets(scheme, sizes) * sizes.packet_bytes / sizes.rate_bps
         return {"transport.min_rto_s": _UET_RTO_S + queues_s}
     values = {}
-    having = [stack.transport for stack in scheme.stacks if _has_param(stack.transport, "min_rto_s")]
     if any(transport.params.min_rto_s > _MIN_RTO_S for transport in having):
         values["transport.min_rto_s"] = _MIN_RTO_S
     if sizes.rtt_s >= _MIN_RTO_S and _has_param(scheme.long.transport, "initial_rtt_s"):
@@ -282,8 +334,9 @@ def setting_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
     Returns
     -------
     list of str
-        A warm-up that the run does not outlast; defaults of 1 Gbps (:func:`rate_remarks`); parameters that a scheme has
-        and does not read; that hosts of some schemes send in turns and those of others in order of arrival.
+        A warm-up that the run does not outlast; defaults of 1 Gbps (:func:`rate_remarks`); ports with a buffer that no
+        switch has; parameters that a scheme has and does not read; that hosts of some schemes send in turns and those
+        of others in order of arrival.
 
     Examples
     --------
@@ -296,7 +349,8 @@ def setting_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
     hosts of uet send flows in turns, those of dctcp in order of arrival: nic = "round_robin" lets all send in turns
     """
     known = list(runs)
-    return [*_warm_up_remarks(known), *rate_remarks(known), *_unread_remarks(known), *_nic_remarks(known)]
+    of_ports = _buffer_remarks(known)
+    return [*_warm_up_remarks(known), *rate_remarks(known), *of_ports, *_unread_remarks(known), *_nic_remarks(known)]
 
 
 def _warm_up_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
@@ -304,6 +358,30 @@ def _warm_up_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
     for warm_up_s, end_s in dict.fromkeys((scenario.warm_up_s, scenario.end_s) for scenario, _ in runs):
         if warm_up_s >= end_s:
             yield f"no flow counts: the warm-up lasts {warm_up_s:g} s, and the run ends at {end_s:g} s"
+
+
+def _buffer_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
+    """Return a line on the schemes whose ports have a buffer that no switch has, if some have."""
+    schemes_of: dict[str, float] = {}
+    for scenario, scheme in runs:
+        of_run = scheme_of_run(scenario, scheme)
+        size_bytes = _port_bytes(scenario, of_run)
+        if size_bytes > MOST_BUFFER_BYTES:
+            schemes_of[scheme.name] = max(schemes_of.get(scheme.name, 0.0), size_bytes)
+    if not schemes_of:
+        return []
+    most = size_text(max(schemes_of.values()))
+    rule = f"the ports of a switch share {size_text(MOST_BUFFER_BYTES)} or less"
+    remedy = f'give fabric.buffer_bytes, with profile = "{SITES}" between sites'
+    return [f"a port of {_few(schemes_of)} has a buffer of {most}, but {rule}: {remedy}"]
+
+
+def _port_bytes(scenario: Scenario, scheme: Scheme) -> float:
+    """Return the buffer of a port of a switch, in bytes; 0 where the fabric does not limit it."""
+    own = getattr(scheme.queue.params, "limit_bytes", 0) or getattr(scheme.queue.params, "buffer_bytes", 0)
+    fabric, transport = scenario.fabric, scheme.long.transport.params
+    in_packets = (fabric.buffer_packets or 0) * (transport.mss_bytes + transport.header_bytes)
+    return float(own or fabric.buffer_bytes or in_packets)
 
 
 def _unread_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
@@ -363,8 +441,7 @@ def rate_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
             rates.add(rate_bps)
     if not remarks:
         return []
-    known = [name for name, one in PROFILE_RATES_BPS.items() if rates == {one}]
-    remedy = f"profile {known[0]} fits" if known else "set what fits"
+    remedy = f"profile {max(rates) / 1e9:g}g fits" if len(rates) == 1 else "set what fits"
     listed = " and ".join(f"{rate / 1e9:g}" for rate in sorted(rates))
     return [f"defaults of 1 Gbps where hosts have {listed} Gbps: {', '.join(remarks)}; {remedy}"]
 

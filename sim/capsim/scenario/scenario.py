@@ -4,7 +4,9 @@ In TOML a quantity may be typed with its unit (``rate_bps = "10Gbps"``, ``delay_
 ``buffer_bytes = "64KB"``); stored is the SI number that the key's suffix names. Unknown keys are refused.
 """
 
+import re
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -24,14 +26,15 @@ from capsim.fabric.traffic import AnyTraffic, check_workloads
 from capsim.roles.scheme_files import in_folder
 from capsim.scenario.connection_matrix import SUFFIX, read_connection_matrix
 from capsim.scenario.excerpt import ExcerptOf, excerpt_of
-from capsmodel.checks import one_number, positive, require
+from capsmodel.checks import ParameterError, one_number, positive, require
 from capsmodel.text_tables import read_toml, toml_tables
 from capsmodel.workloads.catalogue import load_workload
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 from capsmodel.workloads.sizes import SizeDistribution
 
-PROFILE_RATES_BPS = {"10g": 10e9, "25g": 25e9, "100g": 100e9, "400g": 400e9}
-"""The rate of hosts that each profile is for (:mod:`capsim.scenario.profile`)."""
+SITES = "sites"
+"""The profile of links between sites, whose rate, delay and buffers are given (:mod:`capsim.scenario.profile`)."""
+_RATE_PROFILE = re.compile(r"([1-9][0-9]{0,3}(?:\.[0-9]{1,3})?)([gt])")
 _PROFILE_DELAY_S = 1e-6
 _BESIDE_FILE = ("stack", "after_at")  # keys of an entry whose flows are in a file
 
@@ -121,9 +124,10 @@ class Scenario(KeyedStruct, frozen=True, kw_only=True):
     params : dict
         Parameters of the scheme that differ from its defaults, by component: ``{"transport": {"min_rto_s": 0.01}}``.
     profile : str
-        ``10g``, ``25g``, ``100g`` or ``400g``: what is left out is as fits hosts of this rate, in place of the defaults
-        of 1 Gbps: rate and delay of links, packets, queue limits, receive window, minimum RTO, K and flowlet gap. The
-        rules: :mod:`capsim.scenario.profile`. What they give is printed and kept with the result.
+        A rate such as ``100g``, ``800g`` or ``1.6t``: what is left out is as fits hosts of this rate, in place of the
+        defaults of 1 Gbps: rate and delay of links, packets, queue limits, receive window, minimum RTO, K and flowlet
+        gap. ``sites``: rate, delay and buffers are given, as of links between sites, and the rest follows. The rules:
+        :mod:`capsim.scenario.profile`. What they give is printed and kept with the result.
     seed : int
         All randomness of the run; arrivals, sizes, endpoints, hashes and spraying draw from streams of their own.
     short_bytes : int
@@ -173,7 +177,7 @@ class Scenario(KeyedStruct, frozen=True, kw_only=True):
     notes: str = ""
     scheme: str = "ecmp"
     params: dict[str, dict[str, bool | int | float | str]] = msgspec.field(default_factory=dict)
-    profile: Literal["", "10g", "25g", "100g", "400g"] = ""
+    profile: str = ""
     seed: Annotated[int, bounds.SEED.meta] = 1
     short_bytes: Annotated[int, bounds.THRESHOLD_BYTES.meta] = 100_000
     end_s: EndTime = 100.0
@@ -300,9 +304,9 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     plain = _with_scheme_files(in_si(tables, where), folder or Path())
     if isinstance(plain.get("fabric"), dict):
         plain["fabric"] = _with_graph(plain["fabric"], folder or Path())
-        if plain.get("profile") in PROFILE_RATES_BPS and plain["fabric"].get("kind") != "topology":
-            links = {"rate_bps": PROFILE_RATES_BPS[plain["profile"]], "delay_s": _PROFILE_DELAY_S}
-            plain["fabric"] = links | plain["fabric"]
+        rate_bps = profile_rate_bps(plain.get("profile", ""), where=where)
+        if rate_bps is not None and plain["fabric"].get("kind") != "topology":
+            plain["fabric"] = {"rate_bps": rate_bps, "delay_s": _PROFILE_DELAY_S} | plain["fabric"]
     lists: list[FlowFile] = []
     if isinstance(plain.get("traffic"), list):
         plain["traffic"] = [_with_files(entry, folder or Path(), lists) for entry in plain["traffic"]]
@@ -310,6 +314,31 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     for flows in lists:
         flows.check_hosts(scenario.fabric.node_counts()[0])
     return scenario
+
+
+def profile_rate_bps(profile: object, *, where: str = "scenario") -> float | None:
+    """Return the rate of the hosts that a profile is for, in bit/s; None where it is for any.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither a rate nor `SITES`.
+
+    Examples
+    --------
+    >>> profile_rate_bps("1.6t"), profile_rate_bps("sites")
+    (1600000000000.0, None)
+    >>> profile_rate_bps("8G", where="mine.toml")
+    Traceback (most recent call last):
+    capsmodel.checks.ParameterError: mine.toml: profile = '8G': write the rate of hosts, as in 100g or 1.6t, or sites
+    """
+    if profile in ("", SITES):
+        return None
+    found = _RATE_PROFILE.fullmatch(profile) if isinstance(profile, str) else None
+    if found is None:
+        rule = f"write the rate of hosts, as in 100g or 1.6t, or {SITES}"
+        raise ParameterError(f"{where}: profile = {shortened(profile)}: {rule}")
+    return float(Decimal(found[1]).scaleb(9 if found[2] == "g" else 12))
 
 
 def _with_scheme_files(tables: dict[str, Any], folder: Path) -> dict[str, Any]:

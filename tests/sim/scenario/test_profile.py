@@ -26,7 +26,7 @@ from capsim import (
 from capsim.roles.hooks import HOST_ROLES, ROLES, hooks_of
 from capsim.run.simulation import prepare
 from capsim.scenario.profile import filled, rate_remarks, setting_remarks, sizes_of
-from capsim.scenario.scenario import PROFILE_RATES_BPS, from_dict
+from capsim.scenario.scenario import from_dict, profile_rate_bps
 
 TRAFFIC = [{"kind": "batch", "flow_bytes": 100_000, "flows": 4}]
 SMALL = {"fabric": {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 2}, "traffic": TRAFFIC}
@@ -40,12 +40,14 @@ HUNDRED = from_dict(SMALL | {"profile": "100g"})
         ("25g", 15.00288, 32, 160, 15, 384, 76.8),
         ("100g", 14.02272, 43, 215, 15, 516, 71.38),
         ("400g", 12.50568, 151, 755, 31, 1812, 62.665),
+        ("800g", 12.25284, 296, 1480, 60, 3552, 61.42),
+        ("1.6t", 12.12642, 585, 2925, 117, 7020, 60.69375),
     ],
 )
 def test_the_rules_over_six_links_of_1_us(name, rtt_us, bdp, queue, threshold, window, drain_us):
     """By hand: 12 us, and on six links a packet and a frame of 64 bytes. Catches one wrong factor."""
     packet_bytes = 1500 if name in ("10g", "25g") else 4150
-    found = sizes_of(FatTree(pods=4, rate_bps=PROFILE_RATES_BPS[name], delay_s=1e-6).build(), packet_bytes)
+    found = sizes_of(FatTree(pods=4, rate_bps=profile_rate_bps(name), delay_s=1e-6).build(), packet_bytes)
     assert found.rtt_s == pytest.approx(rtt_us * 1e-6, rel=1e-12)
     assert (found.bdp_packets, found.queue_packets, found.threshold_packets) == (bdp, queue, threshold)
     assert found.window_packets == window
@@ -72,6 +74,57 @@ def test_what_is_filled_in_for_a_scheme():
     drops = filled(HUNDRED, scheme("uet_drop")).scenario.params
     assert drops["transport"]["min_rto_s"] == pytest.approx(15e-6 + 6 * 145 * 332e-9)
     assert drops["queue"] == found["queue"] | {"limit_bytes": 145 * 4150}
+
+
+@pytest.mark.parametrize(("name", "payload"), [("99g", 1460), ("100g", 4110), ("800g", 4110), ("2.5g", 1460)])
+def test_any_rate_has_a_profile(name, payload):
+    """Catches a list of four rates."""
+    found = filled(from_dict(SMALL | {"profile": name}), scheme("dctcp")).scenario
+    assert found.fabric.rate_bps == profile_rate_bps(name)
+    assert found.params["transport"]["mss_bytes"] == payload
+    assert not rate_remarks([(found, scheme("dctcp"))])
+
+
+SITES = from_dict(
+    SMALL
+    | {"profile": "sites", "fabric": SMALL["fabric"] | {"rate_bps": 4e11, "delay_s": 4e-3, "buffer_bytes": 16_600_000}}
+)
+
+
+def test_between_sites_the_buffer_is_what_is_given():
+    """By hand: 4 links of 4 ms each way, 4000 packets of 4150 bytes, 332 us at 400 Gbps. Catches 5 BDP, and a timer of
+    six of them."""
+    rtt_s = 8 * 4e-3 + 4 * (4150 + 64) * 8 / 4e11
+    uet = filled(SITES, scheme("uet")).scenario
+    assert uet.fabric == SITES.fabric
+    assert uet.params["transport"]["min_rto_s"] == pytest.approx(1.5 * rtt_s + 332e-6)
+    marks = {"mark_low_bytes": 800 * 4150, "mark_high_bytes": 3200 * 4150}
+    assert uet.params["queue"] == {"limit_bytes": 4000 * 4150} | marks
+    dctcp = filled(SITES, scheme("dctcp")).scenario.params
+    assert dctcp["transport"]["min_rto_s"] == pytest.approx(1.5 * rtt_s + 332e-6)
+    assert dctcp["transport"]["initial_rtt_s"] == pytest.approx(rtt_s)
+    assert dctcp["queue"] == {"threshold_packets": 800}
+    assert filled(SITES, scheme("pfabric")).scenario.params["queue"] == {"buffer_bytes": 4000 * 4150}
+    in_packets = SMALL["fabric"] | {"rate_bps": 1e9, "delay_s": 4e-3, "buffer_packets": 50}
+    small = filled(from_dict(SMALL | {"profile": "sites", "fabric": in_packets}), scheme("dctcp")).scenario.params
+    assert small["queue"] == {"threshold_packets": 15}  # the least, above a fifth of 50
+    with pytest.raises(ParameterError, match=r"^profile = 'sites': give the buffer of a port, .* fabric.buffer_bytes"):
+        filled(from_dict(SMALL | {"profile": "sites"}), scheme("dctcp"))
+
+
+def test_a_port_with_more_than_a_switch_has_is_named():
+    """Catches the 4.8 GB that 5 BDP are between sites, of either kind of queue, and a warning at 64 MB."""
+    far = from_dict(SMALL | {"profile": "400g", "fabric": SMALL["fabric"] | {"delay_s": 16e-3}})
+    runs = [filled(far, scheme(name)) for name in ("uet", "ecmp")]
+    (line,) = (one for one in setting_remarks([(run.scenario, run.scheme) for run in runs]) if "buffer" in one)
+    bdp = runs[0].sizes.bdp_packets
+    assert line.startswith(
+        f"a port of uet, ecmp has a buffer of {5 * bdp * 4150 / 1e9:.4g}GB, but the ports of a switch"
+    )
+    near = from_dict(SMALL | {"fabric": SMALL["fabric"] | {"buffer_bytes": 64_000_000}})
+    assert not [one for one in setting_remarks([(near, scheme("ecmp"))]) if "buffer" in one]
+    one_more = from_dict(SMALL | {"fabric": SMALL["fabric"] | {"buffer_bytes": 64_000_001}})
+    assert [one for one in setting_remarks([(one_more, scheme("ecmp"))]) if "buffer" in one]
 
 
 def test_pfabric_has_its_window_ports_and_timer_at_any_rate():
@@ -251,9 +304,11 @@ def test_hosts_of_another_rate_are_refused(rate_bps):
         filled(asked, scheme("ecmp"))
 
 
-def test_an_unknown_profile_is_told_the_known_ones():
-    with pytest.raises(ParameterError, match="profile"):
-        from_dict(SMALL | {"profile": "40g"})
+@pytest.mark.parametrize("name", ["40", "0g", "40Gbps", "1e3g", "site", 400, None])
+def test_what_is_no_profile_is_told_how_one_is_written(name):
+    rule = f"profile = {name!r}: write the rate of hosts, as in 100g or 1.6t, or sites"
+    with pytest.raises(ParameterError, match=re.escape(rule)):
+        from_dict(SMALL | {"profile": name})
 
 
 def test_a_result_has_the_numbers_and_is_run_again_without_the_rules(tmp_path):

@@ -103,7 +103,7 @@ def test_the_points_of_a_trend_are_in_the_order_of_their_axis(in_file):
         ("[axes]", "[axis]", "unknown key axis: did you mean axes"),
         ('where = "Fig. 1"', 'wher = "Fig. 1"', r"panel\[0\]: unknown key wher: did you mean where"),
         ('id = "a"', 'idd = "a"', r"claims\[0\]: unknown key idd: did you mean id"),
-        ('is = "lower"', 'is = "smaller"', "claims.0..is: 'smaller' is none of its values: there are lower, "),
+        ('is = "lower"', 'is = "smaller"', "claims.0..is: 'smaller' is none of its values: there are equal, lower, "),
         ('id = "b"', 'id = "a"', "two claims have the id a"),
         ('baseline = "ecmp"', 'baseline = "ECMP"', "scheme has no value 'ECMP': did you mean ecmp"),
         ("load = [0.6, 0.2]", "load = [0.6, 0.3]", r"b.at.load: load has no value 0.3"),
