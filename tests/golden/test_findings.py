@@ -97,6 +97,23 @@ def test_caps_on_the_fabric_of_its_fig17(fig17):
     assert [cell for cell in cells if cell not in RUNNING] == []
 
 
+def test_timeouts_of_caps_in_incasts():
+    rows = pd.read_parquet(data_path("results/runs/caps-fig26.parquet")).query("buffer_packets == 256")
+    timeouts = rows.pivot_table(index="senders", columns="form", values="timeouts")
+    times = (1 / timeouts[["ecmp", "rps"]]).mul(timeouts["caps"], axis=0)
+    assert [round(times.loc[[20, 60]].to_numpy().min()), round(times.loc[[20, 60]].to_numpy().max())] == [4, 6]
+    assert "CAPS has four to six times the timeouts of ECMP or spraying, and with 100 as many" in RUNNING
+    assert times.loc[100].between(0.9, 1.1).all()
+    assert (timeouts["caps"] < timeouts["repflow"]).to_dict() == {20: False, 60: True, 100: True, 140: True, 180: True}
+
+
+def test_caps_beside_long_flows():
+    rows = pd.read_parquet(data_path("results/runs/caps-fig28.parquet")).query("short_flows == 120")
+    mean_s = rows.groupby("form")["mean_fct_s"].mean()
+    assert round(mean_s["caps"] / mean_s["rps"]) == 9
+    assert "120 short flows take nine times as long as under spraying" in RUNNING
+
+
 @pytest.mark.parametrize(("case", "scheme"), OF_TODAY)
 def test_ratios_of_todays_transports(today, case, scheme):
     assert over(today.loc[case], scheme, "mark: spray", ".2f") in RUNNING
