@@ -65,8 +65,8 @@ for unblocked, took_s in zip(free, run.flows["fct_s"][3:], strict=True):
 #
 # ## Formula and packets
 #
-# Now a thousand units for each point. Left: 40 paths, as in Fig. 6(b) of the paper, which prints one value, "almost 1"
-# for two long flows and $r=2$ (cross). Right: ten paths of which three carry a long flow, $r$ by the rule.
+# Now a thousand units for each point. Left: 40 paths, as in Fig. 6(b) of the paper, which publishes one value, "almost
+# 1" for two long flows and $r=2$ (cross). Right: ten paths of which three carry a long flow, $r$ by the rule.
 
 
 # %%

@@ -46,8 +46,8 @@ DERIVATIONS["buffering_delay"]()
 DERIVATIONS["window_delay"]()
 
 # %% [markdown]
-# For $w=64$, 1 Gbps, $RTT_S=0.1$ ms and $RTT_L=3$ ms the paper prints the optima $k=29, 31, 33, 40$ at $p_B=0.2, 0.25,
-# 0.3, 0.35$. They do not follow from Eq. 4:
+# For $w=64$, 1 Gbps, $RTT_S=0.1$ ms and $RTT_L=3$ ms the paper publishes the optima $k=29, 31, 33, 40$ at $p_B=0.2,
+# 0.25, 0.3, 0.35$. They do not follow from Eq. 4:
 
 # %%
 PROBS, WINDOW = np.array([0.2, 0.25, 0.3, 0.35]), 64
@@ -64,7 +64,7 @@ print("printed:", *PAPER_UNITS, "\nEq. 4:  ", *best["eq4"].k)
 # ms longer.
 #
 # What if assumption 3 falls? We add the time to send the $r\,w/k$ repair packets of a window, and choose $r$ freely
-# instead of by the rule. Nothing is fitted, but the paper does not print this objective: it may explain the printed
+# instead of by the rule. Nothing is fitted, but the objective is not the paper's: it may explain the published
 # numbers, it does not reproduce them.
 
 # %%
@@ -76,7 +76,7 @@ for i, p in enumerate(PROBS):
     )
 
 # %% [markdown]
-# The optimum is flat: all four printed values cost at most 1% more than the best. Its $r$ lets a unit decode with a
+# The optimum is flat: all four published values cost at most 1% more than the best. Its $r$ lets a unit decode with a
 # probability near 0.99.
 #
 # ## Formulas and packets
@@ -130,10 +130,10 @@ for (objective, number), interval in within.items():
 # own.
 #
 # The mean over packets has its minimum *inside* the range, if there are enough repair packets: of several units the
-# first is delivered while later ones are still being sent. These windows tell no size from 8 to 40 from the best; from
-# $k=4$ on they follow both formulas to within 0.4 ms. So Eq. 4 is nearly right for the delay of a window, the objective
-# with the cost of repair for the delay of a packet. Neither gives the delay to the last ACK itself. Both leave out that
-# 64 packets take 0.77 ms to send, and every blocked packet among them 12 µs more (exercise 3).
+# first is delivered while later ones are still being sent. These windows cannot distinguish sizes from 8 to 40 from the
+# best; from $k=4$ on they follow both formulas to within 0.4 ms. So Eq. 4 is nearly right for the delay of a window,
+# the objective with the cost of repair for the delay of a packet. Neither gives the delay to the last ACK itself. Both
+# leave out that 64 packets take 0.77 ms to send, and every blocked packet among them 12 µs more (exercise 3).
 #
 # ## Your own fabric
 #
