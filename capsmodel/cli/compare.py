@@ -1,6 +1,7 @@
 """``capsmodel compare``: several schemes on the same flows, with confidence intervals."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,10 +42,17 @@ from capsmodel.plotting import can_draw, check_figure_path
 _MOST_SEEDS = 10_000
 
 # Tables that fit 80 columns: title, metrics, and whether the ratio to the first scheme is printed.
-_BLOCKS: tuple[tuple[str, tuple[str, ...], bool], ...] = (
+_Block = tuple[str, tuple[str, ...], bool]
+_OF_COLLECTIVES: tuple[_Block, ...] = (
+    ("Collective operations", ("mean_collective_s", "longest_collective_s"), True),
+    ("Collective operations, tail and bandwidth", ("p99_collective_s", "mean_bus_bandwidth_bps"), True),
+)
+_OF_FLOWS: tuple[_Block, ...] = (
     ("Short flows", ("mean_fct_short_s", "p99_fct_short_s"), True),
     ("Short flows, timeouts apart", ("timeout_ratio_short", "mean_fct_short_without_timeouts_s"), True),
     ("Long flows", ("mean_fct_long_s", "mean_throughput_long_bps"), True),
+)
+_OF_PACKETS: tuple[_Block, ...] = (
     ("Packets", ("reorder_ratio", "packets_dropped", "timeouts", "coding_overhead"), False),
 )
 
@@ -178,17 +186,24 @@ def _print(compared: Studied, scenario: Scenario, seeds: int, output: Output) ->
     ratios = "geometric means, seed by seed (95% interval)" if seeds > 1 else "of the same flows"
     explain(f"{scenario.name}: {over}; ratios to {compared.schemes[0]} are {ratios}")
     explain(*filter(None, [offered_line(compared.runs)]), *profile_lines(compared.filled.values()))
-    for title, metrics, with_ratio in _BLOCKS:
+    blocks = _blocks(compared)
+    for title, metrics, with_ratio in blocks:
         first = compared.schemes[0] if with_ratio else None
         rows, columns = metric_rows(table, ["scheme"], metrics, first_scheme=first)
         say("")
         print_table(rows, columns=columns, title=title)
-    paired = [metric for _, block, has_ratio in _BLOCKS if has_ratio for metric in block]
+    paired = [metric for _, block, has_ratio in blocks if has_ratio for metric in block]
     missing = missing_ratios(table, ["scheme"], paired, seeds=seeds)
-    explain("", *missing, *_remarks(compared.runs), *_skewness_lines(table), totals_line(compared.runs))
+    explain("", *missing, *_remarks(compared.runs), *_skewness_lines(table, blocks), totals_line(compared.runs))
     if compared.study.claims:
         say("")
         print_verdicts(compared, output)
+
+
+def _blocks(compared: Studied) -> tuple[_Block, ...]:
+    """Return what is printed: of collective operations, of flows where these are not their messages, of packets."""
+    of_operations = _OF_COLLECTIVES if compared.has_collectives else ()
+    return of_operations + (_OF_FLOWS if compared.has_other_flows else ()) + _OF_PACKETS
 
 
 def _remarks(runs: pd.DataFrame) -> list[str]:
@@ -198,9 +213,9 @@ def _remarks(runs: pd.DataFrame) -> list[str]:
     return [mean_above_p99(name) for name in above]
 
 
-def _skewness_lines(table: pd.DataFrame) -> list[str]:
+def _skewness_lines(table: pd.DataFrame, blocks: Sequence[_Block]) -> list[str]:
     """Return a line on the samples that the intervals rest on, of three seeds and more."""
-    shown_metrics = [metric for _, metrics, _ in _BLOCKS for metric in metrics]
+    shown_metrics = [metric for _, metrics, _ in blocks for metric in metrics]
     skewness = table.loc[table["metric"].isin(shown_metrics), "skewness"].dropna()
     if skewness.empty:
         return []

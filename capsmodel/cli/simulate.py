@@ -28,6 +28,7 @@ from capsim.run.estimate import trace_size_bytes
 from capsim.run.simulation import compile_if_needed, prepare, run_prepared
 from capsim.scenario.profile import Filled, filled, setting_remarks
 from capsim.scenario.scenario import from_dict
+from capsim.study.metrics import Run, columns
 from capsmodel import __version__
 from capsmodel._files import check_writable, file_to_write
 from capsmodel.checks import ParameterError, require
@@ -250,10 +251,18 @@ def _print(result: Result, ran: Filled, output: Output) -> None:
     say("")
     if len(result.collectives):
         print_table(records(result.collectives), columns=BY_OPERATION, title="Collective operations")
+        explain(_operations_line(result))
         say("")
     if summary.mean_fct_short_s > summary.p99_fct_short_s:
         explain(mean_above_p99(chosen.scheme))
     explain(_resources_line(result))
+
+
+def _operations_line(result: Result) -> str:
+    """Return mean, 99th percentile and longest of the times of collective operations."""
+    times_s = columns(Run.of(result), ("mean_collective_s", "p99_collective_s", "longest_collective_s"))
+    mean, p99, longest = (f"{number(1e3 * value)} ms" for value in times_s.values())
+    return f"They take {mean} in the mean, the 99th percentile is {p99}, the longest takes {longest}."
 
 
 def _timed_out_long(result: Result) -> dict[str, str]:

@@ -17,8 +17,7 @@ from capsim.results.load_record import offered_line
 from capsim.study.campaign import Campaign
 from capsim.study.claims.design import Design
 from capsim.study.file import RelationName, read_study, tables_of
-from capsim.study.metrics import METRICS
-from capsim.study.plot import PLOTTED
+from capsim.study.metrics import METRICS, OF_COLLECTIVES
 from capsim.study.points import point_name
 from capsim.study.study import ROWS, Studied, Study
 from capsmodel.checks import choice, require
@@ -42,7 +41,7 @@ from capsmodel.papers.index import read_ledger
 from capsmodel.papers.studies import own_studies, simulated_studies, study_file
 from capsmodel.plotting import can_draw, check_figure_path, save_figure
 
-_METRICS = "mean_fct_short_s,p99_fct_short_s,timeout_ratio_short,mean_fct_short_without_timeouts_s"
+_OF_FLOWS = ("mean_fct_short_s", "p99_fct_short_s", "timeout_ratio_short", "mean_fct_short_without_timeouts_s")
 _PER_HOUR = 1 / 3600
 _LIST = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
 
@@ -115,8 +114,9 @@ def study(
         Keep the flows of every run in DIR/results too; runs that were made without it are made again. Workers of a
         cluster must see DIR under the same name.
     metrics
-        What to print of a study without claims, separated by commas (mean and 99th percentile of short flows, how often
-        they wait for a timeout, and the mean without those that do); DIR/table.csv has all.
+        What to print of a study without claims, separated by commas (times and bandwidth of collective operations where
+        there are some; else mean and 99th percentile of short flows, how often they wait for a timeout, and the mean
+        without those that do); DIR/table.csv has all.
     plot
         File for the picture (.pdf, .png or .svg), in place of DIR/study.png.
     """
@@ -299,7 +299,9 @@ def _look_at(study: Study, way: str, folder: Path, machines: Machines, output: O
 
 
 def _wanted(text: str | None) -> list[str]:
-    names = [part.strip() for part in (_METRICS if text is None else text).split(",") if part.strip()]
+    if text is None:
+        return []
+    names = [part.strip() for part in text.split(",") if part.strip()]
     require(bool(names), "--metrics is empty: name some, as in --metrics mean_fct_short_s,timeouts")
     for name in names:
         choice("--metrics", name, METRICS)
@@ -368,7 +370,7 @@ def _finish(
     before: Mapping[str, str] = MappingProxyType({}),
     settings: bool = False,
 ) -> None:
-    """Write tables and figure, and print verdicts, or the metrics asked for."""
+    """Write tables and figure, and print verdicts, or the metrics asked for, or else those of what the runs have."""
     write_whole(folder / "runs.csv", studied.runs.to_csv(index=False))
     if len(studied.runs):
         write_whole(folder / "table.csv", studied.table().to_csv(index=False))
@@ -376,7 +378,7 @@ def _finish(
     if claimed:
         write_whole(folder / "verdicts.csv", studied.verdicts().to_csv(index=False))
     if len(studied.runs) and can_draw():
-        save_figure(studied.plot(metrics=PLOTTED), folder / "study.png" if plot is None else plot)
+        save_figure(studied.plot(), folder / "study.png" if plot is None else plot)
     caution(*studied.remarks())
     if output.is_text:
         explain(*profile_lines(studied.filled.values()))
@@ -405,6 +407,8 @@ def _print_settings(studied: Studied, folder: Path, output: Output) -> None:
 
 
 def _print(studied: Studied, metrics: Sequence[str], output: Output) -> None:
+    of_operations = OF_COLLECTIVES if studied.has_collectives else ()
+    metrics = metrics or of_operations + (_OF_FLOWS if studied.has_other_flows else ())
     table = studied.table(metrics)
     if not output.is_text:
         print_table(records(table), output=output)

@@ -265,6 +265,8 @@ LOADS = {
     "backlog_growth": "flows in progress, last over middle third",
 }
 """What a row says about the load of its run (:mod:`capsim.results.load_record`), in words."""
+OF_COLLECTIVES = ("mean_collective_s", "p99_collective_s", "longest_collective_s", "mean_bus_bandwidth_bps")
+"""Metrics of collective operations, whose messages are the flows of a run."""
 _ZERO = {"timeouts", "retransmissions", "fast_retransmits", "packets_dropped", "timeout_ratio_short"}
 
 _SUMMARY = {
@@ -489,10 +491,26 @@ for _name, _part, _label in (
     _add(Metric(_name, "share", _label, _of_layer(_part, "loss_ratio"), zero=True))
 
 
-@metric("mean_collective_s", unit="s", words="mean time of collective operations")
+@metric("mean_collective_s", unit="s", words="mean collective")
 def _mean_collective_s(run: Run) -> float:
     """Return the mean over finished operations, NaN where none is."""
     return _mean(run.result.collectives["completion_s"])
+
+
+@metric("p99_collective_s", unit="s", words="p99 collective", tail=True)
+def _p99_collective_s(run: Run) -> float:
+    return float(nearest_rank(run.result.collectives["completion_s"].dropna(), 99))
+
+
+@metric("longest_collective_s", unit="s", words="longest collective", tail=True)
+def _longest_collective_s(run: Run) -> float:
+    """Return the longest time of a finished operation, NaN where none is."""
+    return float(run.result.collectives["completion_s"].max())
+
+
+@metric("mean_bus_bandwidth_bps", unit="bps", words="mean bus bandwidth")
+def _mean_bus_bandwidth_bps(run: Run) -> float:
+    return _mean(run.result.collectives["bus_bandwidth_bps"].dropna())
 
 
 @metric("trimmed_ratio", unit="share", words="data packets trimmed at a port over those sent", zero=True)

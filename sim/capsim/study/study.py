@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capsim.fabric.collectives import Collective
 from capsim.results.fct import Kind, counted_flows, fct_percentile_s
 from capsim.results.load_record import load_remarks
 from capsim.results.plots import plot_cdf
@@ -39,7 +40,7 @@ from capsim.study.claims.looks import numbers_of
 from capsim.study.claims.samples import Statement
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.kept_runs import Group
-from capsim.study.metrics import METRICS, known_metric
+from capsim.study.metrics import METRICS, OF_COLLECTIVES, known_metric
 from capsim.study.plot import PLOTTED, DrawnStudy, draw, draw_side_by_side, metric_latex
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.scheme_runs import (
@@ -447,14 +448,34 @@ class Studied:
         there = set(self.runs[axes].itertuples(index=False, name=None)) if len(self.runs) else set()
         return [point for point in self.study.design.points() if tuple(one for _, one in point) in there]
 
-    def table(self, metrics: Sequence[str] = SHOWN_METRICS) -> pd.DataFrame:
+    @cached_property
+    def has_collectives(self) -> bool:
+        """Return whether a collective operation has ended in some run."""
+        return OF_COLLECTIVES[0] in self.runs and bool(self.runs[OF_COLLECTIVES[0]].notna().any())
+
+    @cached_property
+    def has_other_flows(self) -> bool:
+        """Return whether there are flows that are no messages of collective operations."""
+        entries = (entry for one in self.filled.values() for entry in one.scenario.traffic)
+        return not self.has_collectives or any(not isinstance(entry, Collective) for entry in entries)
+
+    @property
+    def main_metrics(self) -> tuple[str, ...]:
+        """Return what a picture and a LaTeX table show where nothing else is asked for."""
+        of_operations = (OF_COLLECTIVES[0], *OF_COLLECTIVES[2:]) if self.has_collectives else ()
+        return of_operations + (PLOTTED if self.has_other_flows else ())
+
+    def table(self, metrics: Sequence[str] = ()) -> pd.DataFrame:
         """Return one row for each point and metric; see :func:`capsim.study.scheme_runs.metric_table`.
+
+        Without `metrics` it has those of all flows, and those of collective operations where the runs have some.
 
         Raises
         ------
         ParameterError
             If there is no such metric, or no run.
         """
+        metrics = metrics or (OF_COLLECTIVES if self.has_collectives else ()) + SHOWN_METRICS
         for metric in metrics:
             choice("metric", metric, [*METRICS, *map(str, self.runs)])
         require(len(self.runs) > 0, f"{self.study.name} has no run yet: run it first")
@@ -563,7 +584,7 @@ class Studied:
         """
         return {name: fct_percentile_s(flows, percent, kind=kind) for name, flows in self._by_curve(at).items()}
 
-    def plot(self, file: str | Path | None = None, *, metrics: Sequence[str] = PLOTTED) -> "Figure":
+    def plot(self, file: str | Path | None = None, *, metrics: Sequence[str] = ()) -> "Figure":
         """Return the picture of the study, its panels over their axes with 95% intervals, and what is printed.
 
         Without a panel it shows metrics over the axes; of schemes alone a line for each, side by side.
@@ -573,9 +594,9 @@ class Studied:
         file : path, optional
             Where it is written too; the suffix (.pdf, .png, .svg) chooses the format.
         metrics : sequence of str
-            What is drawn of a study without a panel; a panel for each.
+            What is drawn of a study without a panel, a panel for each; `main_metrics` when left out.
         """
-        design = self.study.design
+        design, metrics = self.study.design, metrics or self.main_metrics
         several = [name for name, axis in design.axes.items() if len(axis.values) > 1]
         if not design.source.file.panel and "scheme" in design.axes and several in ([], ["scheme"]):
             for metric in metrics:
@@ -584,14 +605,14 @@ class Studied:
             return saved(draw_side_by_side(self.table(metrics), schemes, metrics), file)
         return saved(draw(DrawnStudy(design, self.runs, self.points), metrics), file)
 
-    def to_latex(self, metrics: Sequence[str] = PLOTTED) -> str:
+    def to_latex(self, metrics: Sequence[str] = ()) -> str:
         """Return means and half-widths as a LaTeX table, a line for each point; errors as :meth:`table`.
 
-        See :func:`capsim.study.plot.metric_latex`.
+        Without `metrics` it has `main_metrics`. See :func:`capsim.study.plot.metric_latex`.
         """
         axes = self.study.design.axes
         several = [name for name, axis in axes.items() if len(axis.values) > 1] or list(axes)
-        return metric_latex(self.table(metrics), several)
+        return metric_latex(self.table(metrics or self.main_metrics), several)
 
     def __repr__(self) -> str:
         """Return how many runs there are, the means of a few metrics, and the words on the claims."""
@@ -628,7 +649,7 @@ class Studied:
     @property
     def _mean_rows(self) -> list[dict[Hashable, Any]]:
         """Return the rows of the table of the metrics that a picture shows, as far as they were measured."""
-        there = [metric for metric in PLOTTED if metric in self.runs]
+        there = [metric for metric in self.main_metrics if metric in self.runs]
         return self.table(there).to_dict("records") if there else []
 
     def _means(self) -> list[str]:

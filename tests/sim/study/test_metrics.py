@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim import Batch, Dumbbell, LeafSpine, Listed, Probes, Scenario, simulate
+from capsim import Batch, Collective, Dumbbell, LeafSpine, Listed, Probes, Scenario, compare, simulate
 from capsim.study.measures import mmptcp_worst_flow
-from capsim.study.metrics import METRICS, ON_PERIOD_S, Run, columns, values_of
+from capsim.study.metrics import METRICS, OF_COLLECTIVES, ON_PERIOD_S, Run, columns, values_of
+from capsim.study.plot import PLOTTED
 from capsmodel.papers.measurements.head_of_line import packet_waits_s
 
 SPINES = 6
@@ -102,3 +103,37 @@ def test_each_metric_is_a_number_or_nan_of_whatever_was_traced(fabric, flow_byte
     traced = Scenario(fabric=fabric, traffic=traffic, scheme=scheme, trace="packets")
     found = columns(Run.of(simulate(traced, engine="reference")), METRICS)
     assert all(isinstance(value, float | int) for value in found.values())
+
+
+RING = Scenario(
+    fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2),
+    traffic=(Collective(algorithm="ring_allreduce", vector_bytes=20_000, iterations=3),),
+)
+
+
+def test_collectives_are_measured_by_their_operations_and_not_by_their_messages():
+    """Catches a tail of messages in place of operations, and tables of what no run has."""
+    run = Run.of(simulate(RING, engine="reference"))
+    times_s = run.result.collectives["completion_s"]
+    assert len(times_s) == 3
+    assert measured(run, "mean_collective_s") == pytest.approx(times_s.mean())
+    assert measured(run, "p99_collective_s") == measured(run, "longest_collective_s") == times_s.max()
+    assert measured(run, "mean_bus_bandwidth_bps") == run.result.collectives["bus_bandwidth_bps"].mean()
+    assert np.isnan(columns(Run.of(simulate(QUIET, engine="reference")), OF_COLLECTIVES).popitem()[1])
+
+
+@pytest.mark.parametrize(
+    ("others", "shown"),
+    [
+        ((), ["mean_collective_s", "longest_collective_s", "mean_bus_bandwidth_bps"]),
+        ((Batch(flow_bytes=5000),), ["mean_collective_s", "longest_collective_s", "mean_bus_bandwidth_bps", *PLOTTED]),
+    ],
+)
+def test_what_is_shown_follows_from_what_the_runs_contain(others, shown):
+    """Catches tables of "-" for collectives, and a background that is left out."""
+    mixed = RING.replace(traffic=RING.traffic + others)
+    compared = compare(mixed, schemes=["ecmp"], seeds=1, engine="reference")
+    assert [*compared.main_metrics] == shown
+    assert compared.table()["metric"].tolist()[:4] == [*OF_COLLECTIVES]
+    assert all(axes.get_xlabel() for axes in compared.plot().axes)
+    assert len(compared.plot().axes) == len(shown)
