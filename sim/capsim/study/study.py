@@ -41,7 +41,7 @@ from capsim.study.claims.samples import Statement
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.kept_runs import Group
 from capsim.study.metrics import METRICS, OF_COLLECTIVES, known_metric
-from capsim.study.plot import PLOTTED, DrawnStudy, draw, draw_side_by_side, metric_latex
+from capsim.study.plot import PLOTTED, DrawnStudy, draw, draw_side_by_side, metric_latex, verdict_latex
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.scheme_runs import (
     COMPILING,
@@ -423,22 +423,24 @@ class Studied:
     def verdicts(self) -> pd.DataFrame:
         """Return a row for each claim and point, with the word on the claim.
 
-        The columns are ``id``, ``where``, ``claim``, ``word``, ``begins`` (:meth:`.Design.begins`), ``about``,
-        ``seeds``, ``point``, ``ours``, ``low`` and ``high``: what of the runs the word and ``ours`` are about, the
-        median, and ``low`` and ``high`` the ends of its interval, at the level of the claim. Levels are in the unit
-        that is printed, comparisons are ratios, and trends have two points: the last value against the first, and
-        Kendall's tau.
+        The columns are ``id``, ``where``, ``claim``, ``metric`` in words, ``printed``, ``word``, ``begins``
+        (:meth:`.Design.begins`), ``about``, ``seeds``, ``point``, ``ours``, ``low``, ``high`` and ``level``: what of
+        the runs the word and ``ours`` are about, the median, ``low`` and ``high`` the ends of its interval, and the
+        probability with which it has what ours would be over all seeds. Levels are in the unit that is printed,
+        comparisons are ratios, and trends have two points: the last value against the first, and Kendall's tau.
         """
         rows = []
         for name in self.study._simulated:
             claim, verdict = self.study.claims[name], self.verdict(name)
-            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": _claimed(claim), "word": verdict.word}
-            head |= {"begins": self.study.design.begins(name), "about": ABOUT, "seeds": verdict.seeds}
+            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": _claimed(claim)}
+            head |= {"metric": known_metric(self.study.design.metric(name)).words, "printed": claim.printed}
+            head |= {"word": verdict.word, "begins": self.study.design.begins(name)}
+            head |= {"about": ABOUT, "seeds": verdict.seeds}
             nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan}
             points = [
                 {"point": point, "ours": one.value, "low": one.low, "high": one.high} for point, one in verdict.points
             ]
-            rows += [{**head, **point} for point in points or [nothing]]
+            rows += [{**head, **point, "level": 1 - self.campaign.level} for point in points or [nothing]]
         return pd.DataFrame(rows)
 
     @property
@@ -606,10 +608,14 @@ class Studied:
         return saved(draw(DrawnStudy(design, self.runs, self.points), metrics), file)
 
     def to_latex(self, metrics: Sequence[str] = ()) -> str:
-        """Return means and half-widths as a LaTeX table, a line for each point; errors as :meth:`table`.
+        """Return a LaTeX table: of the words on claims where there are some, else of means and half-widths.
 
-        Without `metrics` it has `main_metrics`. See :func:`capsim.study.plot.metric_latex`.
+        The first has a line for each claim and point, with its metric, what is printed, and ours with its interval. The
+        second has one for each point, of `metrics` or `main_metrics`; errors as :meth:`table`. See
+        :func:`capsim.study.plot.verdict_latex` and :func:`capsim.study.plot.metric_latex`.
         """
+        if self.study._simulated and not metrics:
+            return verdict_latex(self.verdicts())
         axes = self.study.design.axes
         several = [name for name, axis in axes.items() if len(axis.values) > 1] or list(axes)
         return metric_latex(self.table(metrics or self.main_metrics), several)

@@ -14,6 +14,7 @@ from capsim.study import campaign as campaigns
 from capsim.study.campaign import Campaign, advance
 from capsim.study.claims.looks import numbers_of
 from capsim.study.kept_runs import SECOND_FAMILY, Group
+from capsim.study.study import Study
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.progress import Progress
 from capsmodel.experiments.results import part_files
@@ -409,3 +410,22 @@ def test_nothing_is_known_of_an_empty_folder(tmp_path):
     verdict = found.verdict("gain")
     assert (verdict.word, verdict.value, verdict.interval, verdict.seeds) == ("open", (), (), 0)
     assert found.robustness("gain").decided == 0
+
+
+def test_verdicts_have_metric_printed_size_and_level_and_are_a_table_in_latex(tmp_path):
+    """Catches a table of means in place of words, and a CSV that does not say what is printed."""
+    study = design(level=0.02, **TEXT_ALONE)
+    run(tmp_path / "runs", halved, study)
+    studied = Study.of(study).results([tmp_path / "runs"])
+    rows = studied.verdicts()
+    gain = rows[rows["id"] == "gain"]
+    assert gain["metric"].unique().tolist() == ["mean FCT, short"]
+    assert gain["printed"].unique().tolist() == ["40..45 %"]
+    assert (gain["level"] == 0.98).all()
+    lines = studied.to_latex().splitlines()
+    assert lines[2].endswith(r"word & ours (98\% interval) \\")
+    assert [line.split(" & ")[:3] for line in lines if line.startswith("gain")] == [
+        ["gain", "mean FCT, short", r"40..45 \%"]
+    ] * len(gain)
+    assert all(f" & {word} & " in line for word, line in zip(rows["word"], lines[4:], strict=False))
+    assert "mean FCT, short, ms" in studied.to_latex(["mean_fct_short_s"])
