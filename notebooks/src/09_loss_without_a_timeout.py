@@ -134,7 +134,7 @@ print(*(f"{each.verdict}: model {each.model:.4f}, packets {each.measured:.4f}" f
 #
 # The sender of the paper does not know which packet is the last. It earns $\gamma=1/W$ coded packets for each data
 # segment, where $W$ is the sum of all windows, and sends one when it has earned more than one. A flow of 12 segments
-# over two subflows sends two; the queue below loses each segment in turn, once.
+# over two subflows sends two; the queue below loses one of the twelve, each in a run of its own.
 
 
 # %% mystnb={"image": {"alt": "completion time by lost segment: without code mostly 200 ms, coded 0.3"}}
@@ -209,8 +209,8 @@ fat_tree.round(2)
 # %% [markdown]
 # With two coded packets for 100 others DC2-MTCP spares a fifth of the timeouts and a quarter of the time: far less than
 # the left panel promises, and about what the right one does. SC-MPTCP sends more and helps hardly at all: a flow that
-# ends within one block has earned nothing yet, and no acknowledgement has told it of the loss. In the paper's own
-# pattern hardly any of our short flows has a timeout to spare ([the findings](../docs/findings.md)).
+# ends within one block has earned nothing yet, and no acknowledgement has reported the loss. In the paper's own pattern
+# hardly any of our short flows has a timeout to spare ([the findings](../docs/findings.md)).
 #
 # ## Exercises
 #

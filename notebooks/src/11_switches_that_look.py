@@ -2,7 +2,7 @@
 # # Switches that look
 #
 # **What does a switch gain by looking at its queues before it sends?** Where several paths cost the same each switch
-# chooses. It may hash, take turns, or look; and it may move whole flows, parts of flows, or packets.
+# chooses. It may hash, go round robin, or look; and it may move whole flows, parts of flows, or packets.
 #
 # **After this notebook** you can derive how much two drawn queues gain over one, measure it, and say what the gain
 # becomes when ports differ, packets may not overtake, or the switch remembers. It runs in about 35 s on one core.
@@ -13,7 +13,7 @@
 # | scheme | in six words |
 # |---|---|
 # | `ecmp` | a hash gives each flow a path |
-# | `presto` | 64 KB of a flow in turns |
+# | `presto` | 64 KB of a flow, round robin |
 # | `letflow` | what follows a pause moves at random |
 # | `conga` | the same, by loads leaves report |
 # | `drill` | each packet to the shorter queue |
@@ -34,7 +34,7 @@
 #
 # Summed over all from $i$ on both sides telescope, and what is left can be inserted into itself from $s_0=1$:
 #
-# $$\rho\,s_{i-1}^d = s_i,\qquad s_i = \rho^{\,1+d+\dots+d^{i-1}} = \rho^{(d^i-1)/(d-1)}.$$
+# $$\rho\,s_{i-1}^d = s_i,\qquad s_i = \rho^{\,1+d+\ldots+d^{i-1}} = \rho^{(d^i-1)/(d-1)}.$$
 #
 # Little's law gives the time in the system, $\sum s_i/\rho$, and the wait is one service less:
 #

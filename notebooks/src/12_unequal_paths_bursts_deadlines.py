@@ -21,7 +21,7 @@
 # 1. Losses of packets are independent of each other.
 # 2. All paths are alike, or a packet takes any of them at random.
 # 3. A packet comes in time or never.
-# 4. What is lost is not sent again.
+# 4. What is lost is not retransmitted.
 #
 # ## Derivation
 #
