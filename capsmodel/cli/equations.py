@@ -22,6 +22,7 @@ from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
+from capsmodel.papers.claim_list import PAPER_KEYS
 
 MOST_SETTINGS = 5
 """Settings of a paper that are printed as text; --csv and --json have all."""
@@ -146,6 +147,8 @@ def _row_of(claim_id: str) -> ClaimRow:
     rows = {row.claim.id: row for row in claim_rows()}
     near = "" if claim_id in rows else ", ".join(get_close_matches(claim_id, rows, n=3))
     remedy = f"did you mean {near}?" if near else "capsmodel claims --all lists them"
+    if claim_id in PAPER_KEYS:
+        remedy = f"capsmodel claims --paper {claim_id} lists those of that paper"
     require(claim_id in rows, f"no claim {claim_id!r}: {remedy}")
     return rows[claim_id]
 

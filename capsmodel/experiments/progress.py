@@ -1,4 +1,4 @@
-"""Progress: a bar on a terminal; where nobody watches, as in the log of a batch job, a line once a minute."""
+"""Progress: a bar on a terminal or in a notebook; where nobody watches, as in a job's log, a line once a minute."""
 
 import sys
 import time
@@ -17,8 +17,22 @@ ItemT = TypeVar("ItemT")
 _MINUTE_S = 60.0
 
 
+def is_watched(console: Console) -> bool:
+    """Return whether somebody sees a bar: a terminal is there, or a notebook in which a person runs cells.
+
+    Programs that run notebooks, such as those that make pages of them, ask for no input; a person's notebook does.
+    """
+    if not console.is_jupyter:
+        return console.is_terminal
+    from IPython import get_ipython
+
+    kernel = getattr(get_ipython(), "kernel", None)
+    request = kernel.get_parent("shell") if kernel is not None else {}
+    return bool(request.get("content", {}).get("allow_stdin", False))
+
+
 class Minutes:
-    """Says once a minute on standard error what goes on, unless a terminal is there for a bar.
+    """Says once a minute on standard error what goes on, unless somebody sees a bar.
 
     Parameters
     ----------
@@ -34,7 +48,7 @@ class Minutes:
     @contextmanager
     def saying(self, text: Callable[[], str]) -> Iterator[None]:
         """Print what `text` returns, and for how long it has gone on, as long as the block runs."""
-        if Console(stderr=True).is_terminal:
+        if is_watched(Console(stderr=True)):
             yield
             return
         stop = Event()
@@ -70,7 +84,7 @@ def counted(
         progress.TimeRemainingColumn(),
         progress.TextColumn("{task.fields[last]}", markup=False),
     )
-    with progress.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with progress.Progress(*columns, console=console, disable=not is_watched(console)) as bar:
         task = bar.add_task(label, total=total, last=first)
 
         def line() -> str:

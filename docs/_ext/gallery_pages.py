@@ -1,6 +1,7 @@
 """The gallery: figures and studies of the papers, drawn when the site is built, as ``capsmodel gallery`` does."""
 
 from collections.abc import Iterable, Iterator
+from html import escape
 from typing import Any
 
 from docutils import nodes
@@ -10,19 +11,32 @@ from sphinx.application import Sphinx
 from capsmodel import papers
 from capsmodel.cli.shared.claim_texts import claim_text
 from capsmodel.papers import ClaimRow, gallery
+from capsmodel.papers.claim_list import PAPER_KEYS
 from capsmodel.papers.gallery import Picture
 
 
 class Gallery(Generated):
-    """``.. gallery:: caps``: all pictures of a paper, with choices and verdicts; without a paper, how to read them."""
+    """``.. gallery:: caps``: pictures of a paper, with choices and verdicts; without a paper, all pictures, small."""
 
     def content_nodes(self, paper: str = "") -> Iterable[nodes.Node]:
-        """Yield how to read the pictures, or those of a paper."""
+        """Yield how to read the pictures with small ones of all, or those of a paper."""
         if paper:
             yield from self.of_paper(paper)
         else:
             yield nodes.paragraph("", gallery.HOW_IT_IS_MADE)
             yield nodes.paragraph("", gallery.HOW_TO_READ)
+            for key in PAPER_KEYS:
+                yield self.thumbnails(key)
+
+    def thumbnails(self, paper: str) -> nodes.raw:
+        """Return the pictures of a paper, small, each a link to its place; its own page writes the files."""
+        up = "../" * self.env.docname.count("/")
+        links = [
+            f'<a href="gallery_{paper}.html#{nodes.make_id(self.name_of(one))}" title="{escape(one.title)}">'
+            f'<img src="{up}_images/{one.name}.svg" alt="{escape(one.title)}" loading="lazy">{one.name}</a>'
+            for one in gallery.pictures(paper)
+        ]
+        return nodes.raw("", f'<div class="thumbnails">{"".join(links)}</div>', format="html")
 
     def of_paper(self, paper: str) -> Iterator[nodes.Node]:
         """Yield an overview and a section for each picture."""

@@ -59,7 +59,8 @@ class Totals(Generated):
     def content_nodes(self) -> Iterable[nodes.Node]:
         """Yield the table."""
         rows = papers.claim_totals(papers.claims())
-        yield table(list(rows[0]), [[str(cell) for cell in row.values()] for row in rows])
+        # A part of a count is indented by two blanks, of which a browser shows none.
+        yield table(list(rows[0]), [[str(cell).replace("  ", "\u2003") for cell in row.values()] for row in rows])
 
 
 class Causes(Generated):

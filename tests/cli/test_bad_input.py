@@ -132,6 +132,7 @@ BAD = [
     ("study caps-cloud --budget xh", "'xh' is no length of time"),
     ("study caps-cloud --set nosuch=1", "nosuch is neither a name of caps-cloud nor a setting"),
     ("claims caps-f17a-rp", "no claim 'caps-f17a-rp': did you mean caps-f17a-rps"),
+    ("claims repflow", "no claim 'repflow': capsmodel claims --paper repflow lists those of that paper"),
     ("claims caps-f17a-rps --paper caps", "a claim is printed whole: give its id alone"),
     ("claims --by-setting", "--by-setting looks at the runs of a study: name it, or a claim"),
     ("claims --by-setting nosuch", "no study, figure or claim 'nosuch'"),

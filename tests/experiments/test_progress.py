@@ -3,11 +3,12 @@
 import sys
 import threading
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from capsmodel.experiments.progress import Minutes, counted, track
+from capsmodel.experiments.progress import Minutes, counted, is_watched, track
 
 
 class Heard(StringIO):
@@ -97,3 +98,14 @@ def test_the_line_ends_with_the_work(hears):
     said = heard.getvalue()
     assert "progress" not in {thread.name for thread in threading.enumerate()}
     assert heard.getvalue() == said
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_notebook_of_a_person_has_a_bar_and_one_that_a_program_runs_has_none(asks, monkeypatch):
+    """Catches bars in the outputs of notebooks that are run for a page, and a person who sees nothing for a minute."""
+    request = {"content": {"allow_stdin": asks}}
+    shell = SimpleNamespace(kernel=SimpleNamespace(get_parent={"shell": request}.get))
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    assert is_watched(Console(force_jupyter=True)) == asks
+    monkeypatch.setattr("IPython.get_ipython", lambda: None)
+    assert not is_watched(Console(force_jupyter=True))
