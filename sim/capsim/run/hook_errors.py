@@ -134,6 +134,8 @@ def missing_field(name: str, hooks: list[Hook]) -> str:
             if name not in fields:
                 near = get_close_matches(name, fields)
                 hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+                if record == "params" and name.endswith("_s"):
+                    hint = f" (hooks have times in whole picoseconds: {name.removesuffix('_s')}_ps)"
                 where = line(inspect.getfile(hook), first + node.lineno - 1)
                 return f"{where}: {record} has no field {name}{hint}; {WHERE_FIELDS_ARE}"
     return ""

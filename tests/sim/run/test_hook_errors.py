@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from capsim import Balancer, LeafSpine, ParameterError, Poisson, Scenario, inlined, scheme, simulate
+from capsim.run.hook_errors import missing_field
 
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2),
@@ -46,6 +47,10 @@ def of_another(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
     return 0
 
 
+def waits(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return int(sub.srtt_ps > params.target_s)  # the line
+
+
 def enters(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
     with np.errstate() as file:
         return len(file)
@@ -83,6 +88,13 @@ def test_a_field_that_is_not_there_is_told_with_what_is_near(hook, told):
     assert "# the line" in text
     assert told in text
     assert "capsim.records lists the fields" in text
+
+
+def test_a_time_of_a_parameter_is_told_under_the_name_that_hooks_have_for_it():
+    """Catches a hook that reads target_s, as the class of its parameters has it, and is sent to read records."""
+    text = missing_field("target_s", [waits])
+    assert "# the line" in text
+    assert "params has no field target_s (hooks have times in whole picoseconds: target_ps)" in text
 
 
 def test_a_statement_that_is_unknown_to_the_compiler_is_told_with_the_name_of_the_hook():
