@@ -82,7 +82,8 @@ def _packages_digest() -> str:
     for package in _PACKAGES:
         spec = importlib.util.find_spec(package)
         for folder in (spec and spec.submodule_search_locations) or ():
-            for path in sorted(Path(folder).rglob("*.py")):
+            # A wheel has data inside the package, the notebooks' texts among them; a checkout has them elsewhere.
+            for path in sorted(path for path in Path(folder).rglob("*.py") if "_data" not in path.parts):
                 digest.update(f"{package}/{path.relative_to(folder).as_posix()}\n".encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()

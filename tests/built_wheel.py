@@ -25,7 +25,7 @@ def unpack(wheel, site):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
     for package, source in INSTALLED_FROM.items():
-        for file in (site / package).rglob("*.py"):
+        for file in [path for path in (site / package).rglob("*.py") if "_data" not in path.parts]:
             origin = source / file.relative_to(site / package)
             shutil.copystat(origin, file)  # Numba knows a source by its time and size
             for code in origin.parent.glob(f"__pycache__/{file.stem}.*.nb[ic]"):

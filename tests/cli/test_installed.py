@@ -122,7 +122,7 @@ def test_a_source_distribution_has_what_a_packager_and_a_reader_need(tmp_path):
         (["claims", "caps-f17a-rps"], "capsmodel study caps-f17a-rps"),
         (["claims", "--totals"], "all"),
         (["study", "--list"], "caps-leafspine"),
-        (["notebooks", "course"], "only a clone of the repository has"),
+        (["notebooks", "course"], "jupyter lab course"),
         (["study", "mmptcp-lt", "--costs"], "mmptcp-lt"),
         (["gallery", "--paper", "repflow", "--out", "page"], "drawings"),
     ],
