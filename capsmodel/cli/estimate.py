@@ -1,22 +1,20 @@
 """``capsmodel estimate``: completion times of a large fabric from a few of its leaves or pods."""
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd
 from cyclopts import Parameter
 
-from capsim import Scenario, excerpt
+from capsim import Scenario
 from capsim import scheme as find
-from capsim.results.fct import slowdown_by_size
 from capsim.run.estimate import expected_cpu_s
 from capsim.scenario.excerpt import ExcerptOf, check_scheme
 from capsim.scenario.profile import filled
 from capsim.scenario.scenario import Comparison
-from capsim.study.comparison import comparison
-from capsim.study.study import Studied
-from capsmodel.checks import ParameterError, require
+from capsim.study.comparison import Estimated, part_of
+from capsim.study.comparison import estimate as run_estimate
+from capsim.study.study import RESULTS, ROWS
+from capsmodel.checks import require
 from capsmodel.cli.compare import schemes_and_seeds
 from capsmodel.cli.shared.machines import ALL_CORES, Machines
 from capsmodel.cli.shared.options import MaybeCount
@@ -26,9 +24,6 @@ from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
 
-_EDGES_BYTES = (0, 1e4, 1e5, 1e6, float("inf"))
-_TAIL_FLOWS = 1000  # of a class, below which a 99th percentile rests on fewer than ten flows
-_MOST_TIMEOUTS = 0.01  # share of flows, above which a few of them decide the tail
 _COLUMNS = (
     Column("sizes", "slowdown of flows"),
     Column("flows", "flows"),
@@ -86,7 +81,7 @@ def estimate(
     """
     require(write is None or not (costs or out), "--write runs nothing: leave out --costs and --out")
     require(output.is_text or not costs, "--costs prints text: leave out --json and --csv")
-    small, of = _excerpt(scenario_from(scenario, options or ScenarioOptions()), leaves, pods, blocks)
+    small, of = part_of(scenario_from(scenario, options or ScenarioOptions()), leaves, pods, blocks)
     if write is not None:
         write_whole(write, small.to_toml())
         say(f"wrote {write}: capsmodel compare {write} --schemes ...")
@@ -101,27 +96,12 @@ def estimate(
         return
     if out is not None:
         check_place(out)
-    study = comparison(small, schemes=names, seeds=replicates, engine=engine)
-    with tempfile.TemporaryDirectory() as forgotten:
-        compared = study.run(out or forgotten, executor=machines.executor(), keep_results=True)
-        flows = {name: compared.flows(name) for name in compared.schemes}
-    tables = {name: slowdown_by_size(one, _EDGES_BYTES) for name, one in flows.items()}
+    places = {} if out is None else {"folder": out / ROWS, "results": out / RESULTS}
+    found = run_estimate(small, schemes=names, seeds=replicates, engine=engine, executor=machines.executor(), **places)
     if out is not None:
-        together = pd.concat([table.assign(scheme=name) for name, table in tables.items()])
-        write_whole(out / "by_size.csv", together.to_csv(index=False))
+        write_whole(out / "by_size.csv", found.table().to_csv(index=False))
         write_whole(out / "scenario.toml", small.to_toml())
-    _print(compared, tables, flows, output)
-
-
-def _excerpt(
-    scenario: Scenario, leaves: int | None, pods: int | None, blocks: int | None
-) -> tuple[Scenario, ExcerptOf]:
-    """Return the excerpt, which the scenario may be already, and what it is of."""
-    known = scenario.excerpt_of is not None and (leaves, pods, blocks) == (None, None, None)
-    small = scenario if known else excerpt(scenario, leaves=leaves, pods=pods, blocks=blocks)
-    if small.excerpt_of is None:
-        raise ParameterError("this is no excerpt: name the leaves or pods to keep")
-    return small, small.excerpt_of
+    _print(found, output)
 
 
 def _print_before(small: Scenario, of: ExcerptOf, names: tuple[str, ...], seeds: int) -> None:
@@ -132,30 +112,15 @@ def _print_before(small: Scenario, of: ExcerptOf, names: tuple[str, ...], seeds:
     explain(f"expected: {number(seeds * each_s)} CPU s, and of the whole {number(each_s / of.share)} CPU s a seed")
 
 
-def _print(compared: Studied, tables: dict[str, pd.DataFrame], flows: dict[str, pd.DataFrame], output: Output) -> None:
-    caution(*compared.remarks())
-    rows = {name: size_rows(table) for name, table in tables.items()}
+def _print(found: Estimated, output: Output) -> None:
+    caution(*found.compared.remarks())
+    rows = size_rows(found.table())
     if not output.is_text:
-        print_table([{"scheme": name, **row} for name, listed in rows.items() for row in listed], output=output)
+        print_table([{"scheme": row["scheme"], **row} for row in rows], output=output)
         return
-    explain(*profile_lines(compared.filled.values()))
-    for name, listed in rows.items():
+    explain(*profile_lines(found.compared.filled.values()))
+    for name in found.flows:
         say("")
-        print_table(listed, columns=_COLUMNS, title=name)
+        print_table([row for row in rows if row["scheme"] == name], columns=_COLUMNS, title=name)
     explain("", "assumed: partners are drawn over the whole fabric, and all leaves or pods are alike")
-    explain(*(line for name in rows for line in _remarks(name, rows[name], flows[name])))
-
-
-def _remarks(name: str, rows: list[dict[str, object]], flows: pd.DataFrame) -> list[str]:
-    """Return what the numbers of a scheme lack."""
-    counted = flows[flows["counted"]]
-    unfinished, late = int((~counted["finished"]).sum()), float((counted["timeouts"] > 0).mean())
-    few = [str(row["sizes"]) for row in rows if 0 < int(str(row["flows"])) < _TAIL_FLOWS]
-    lines = []
-    if unfinished:
-        lines.append(f"{name}: {unfinished} of {len(counted)} flows had not ended: raise end_s")
-    if late > _MOST_TIMEOUTS:
-        lines.append(f"{name}: {100 * late:.2g}% of the flows had a timeout, which decide the tail: give more seeds")
-    if few:
-        lines.append(f"{name}: p99 of {', '.join(few)} is of fewer than {_TAIL_FLOWS} flows: give more flows or seeds")
-    return lines
+    explain(*found.remarks())

@@ -130,3 +130,16 @@ def size_text(size_bytes: float) -> str:
         if size_bytes >= factor:
             return f"{size_bytes / factor:.4g}{unit}"
     return f"{size_bytes:g}B"
+
+
+def sizes_text(above_bytes: float, up_to_bytes: float) -> str:
+    """Return a bin of sizes.
+
+    Examples
+    --------
+    >>> sizes_text(0, 1e4), sizes_text(1e4, 1e5), sizes_text(1e6, float("inf")), sizes_text(0, float("inf"))
+    ('0-10KB', '10KB-100KB', '>1MB', 'all')
+    """
+    if up_to_bytes == math.inf:
+        return f">{size_text(above_bytes)}" if above_bytes > 0 else "all"
+    return f"{size_text(above_bytes) if above_bytes > 0 else 0}-{size_text(up_to_bytes)}"

@@ -17,7 +17,8 @@ fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths
                      :class:`LinkChange` for links that differ, fail and return, :class:`DrawnFault` for drawn ones
 traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`Incast`, :class:`Collective`,
                      :class:`Listed`; :func:`draw_flows` gives the :class:`FlowList` that they become
-to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds)
+to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds),
+                     :func:`estimate` (a large fabric from a few of its leaves or pods, as :class:`Estimated`)
 studies              :func:`load_study` (TOML file), :class:`Study` and what its runs, or those of :func:`compare`, say,
                      :class:`Studied`; :func:`with_settings` changes values of a scenario by name
 schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name

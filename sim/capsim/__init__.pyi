@@ -20,7 +20,7 @@ from capsim.run.simulation import simulate
 from capsim.scenario.model_inputs import ModelInputs, model_inputs
 from capsim.scenario.scenario import Hosts, Probes, Scenario, excerpt, load_scenario, presets
 from capsim.scenario.settings import with_settings
-from capsim.study.comparison import compare
+from capsim.study.comparison import Estimated, compare, estimate
 from capsim.study.study import Studied, Study, load_study
 from capsmodel.checks import ParameterError
 
@@ -44,6 +44,7 @@ __all__ = [
     "DrawnFault",
     "Dumbbell",
     "Edge",
+    "Estimated",
     "FatTree",
     "FlowList",
     "Hosts",
@@ -75,6 +76,7 @@ __all__ = [
     "Transport",
     "compare",
     "draw_flows",
+    "estimate",
     "excerpt",
     "inlined",
     "load_scenario",

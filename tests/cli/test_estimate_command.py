@@ -4,11 +4,12 @@ import csv
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.commands import printed, refused, succeeded
 
-from capsim import excerpt, load_scenario, load_study, simulate
+from capsim import ParameterError, estimate, excerpt, load_scenario, load_study, simulate
 from capsmodel.experiments.statistics.intervals import mean_interval
 
 LARGE = """
@@ -49,6 +50,37 @@ def test_estimate_is_of_the_runs_that_the_excerpt_gives(large: Path, capsys: pyt
     logs = mean_interval([math.log(one.mean()) for one in slowdowns])
     width = whole["mean_slowdown"] * math.expm1(logs.high - logs.value)
     assert whole["mean_slowdown_half_width"] == pytest.approx(width, rel=1e-9)
+
+
+def test_the_command_prints_what_the_function_returns(
+    large: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the whole and of its excerpt. Wrong line: other seeds or sizes in Python, or results that are not kept."""
+    rows = json.loads(printed(["estimate", large, "--leaves", "4", *RUN, "--json"], capsys))
+    keys = {"schemes": ["ecmp", "rps"], "seeds": 2, "engine": "reference"}
+    found = estimate(large, leaves=4, **keys, results=tmp_path / "kept")
+    again = estimate(excerpt(str(large), leaves=4), **keys)
+    for name in ("mean_slowdown", "p99_slowdown"):
+        assert found.table()[name].dropna().tolist() == [row[name] for row in rows if row[name] is not None]
+    assert found.table().equals(again.table())
+    assert found.compared.flows("rps")["slowdown"].equals(found.flows["rps"]["slowdown"])
+    assert repr(found).splitlines()[0] == "Estimated: slowdowns on 16 hosts from 4 of 8 leaves, 2 seeds"
+    assert again.remarks() == [
+        f"{name}: p99 of 0-10KB, all is of fewer than 1000 flows: give more flows or seeds" for name in ("ecmp", "rps")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ({"schemes": "ecmp"}, "schemes = 'ecmp', but it must be a list"),
+        ({"schemes": ["ecmp", "conga"]}, "scheme = 'conga': its switches learn by pair of leaves"),
+        ({"schemes": ["ecmp"], "leaves": 5}, "leaves = 5, but an excerpt has at most half of the 8 leaves"),
+    ],
+)
+def test_the_function_refuses_before_it_runs(large: Path, keys: dict[str, Any], line: str) -> None:
+    with pytest.raises(ParameterError, match=line):
+        estimate(large, **keys)
 
 
 def test_estimate_prints_the_cost_first_and_then_nothing_with_costs(

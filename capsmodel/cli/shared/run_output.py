@@ -10,7 +10,7 @@ from capsim.study.metrics import known_metric
 from capsmodel._files import check_writable
 from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
-from capsmodel.experiments.number_texts import size_text
+from capsmodel.experiments.number_texts import sizes_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ BY_SIZE = (
 
 def size_rows(by_size: "pd.DataFrame") -> list[Row]:
     """Return the rows of :func:`capsim.results.fct.fct_by_size` with the sizes in words."""
-    return [{"sizes": _sizes(row["above_bytes"], row["up_to_bytes"]), **row} for row in records(by_size)]
+    return [{"sizes": sizes_text(row["above_bytes"], row["up_to_bytes"]), **row} for row in records(by_size)]
 
 
 BY_LAYER = (
@@ -94,14 +94,6 @@ BY_OPERATION = (
 def layer_rows(layers: "pd.DataFrame") -> list[Row]:
     """Return the rows of :func:`capsim.results.summary.by_layer`."""
     return records(layers.reset_index())
-
-
-def _sizes(above: float, up_to: float) -> str:
-    if (above, up_to) == (0, float("inf")):
-        return "all"
-    if up_to == float("inf"):
-        return f">{size_text(above)}"
-    return f"{size_text(above) if above > 0 else 0}-{size_text(up_to)}"
 
 
 def metric_rows(

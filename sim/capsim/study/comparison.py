@@ -1,19 +1,33 @@
-"""Several schemes on the same flows, over several seeds: a study whose only axis is the scheme."""
+"""Several schemes on the same flows, over several seeds: a study whose only axis is the scheme.
+
+:func:`compare` runs a scenario, :func:`estimate` a few leaves or pods of a large one in its place.
+"""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from capsim.base.bounds import SEEDS
 from capsim.protocols.registry import scheme as find
+from capsim.results.fct import counted_flows, slowdown_by_size
 from capsim.roles.components import Scheme
-from capsim.scenario.scenario import Scenario, load_scenario
+from capsim.scenario.excerpt import ExcerptOf, check_scheme
+from capsim.scenario.scenario import Scenario, excerpt, load_scenario
 from capsim.study.claims.design import Design
 from capsim.study.file import Source
 from capsim.study.study import Places, Studied, Study
-from capsmodel.checks import require
+from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.number_texts import sizes_text
 from capsmodel.experiments.sweep import Done, Executor, all_cores, one_by_one
+
+ESTIMATE_EDGES_BYTES = (0, 1e4, 1e5, 1e6, float("inf"))
+"""Bins of flow sizes of an estimate, in bytes."""
+_TAIL_FLOWS = 1000  # of a bin, below which a 99th percentile rests on fewer than ten flows
+_MOST_TIMEOUTS = 0.01  # share of flows, above which a few of them decide the tail
 
 
 def comparison(
@@ -107,3 +121,146 @@ def compare(
     with tempfile.TemporaryDirectory() as forgotten:
         rows = Path(forgotten if folder is None else folder)
         return study.run_in(Places(rows, kept), execute, done=done)
+
+
+@dataclass(frozen=True, repr=False)
+class Estimated:
+    """Slowdowns of a large fabric, from the runs of an excerpt of it.
+
+    Attributes
+    ----------
+    excerpt : Scenario
+        What ran.
+    of : ExcerptOf
+        The large fabric and its traffic.
+    compared : Studied
+        Its runs, as :func:`compare` returns them.
+    flows : mapping
+        The flows of all seeds that count, by scheme, with the column ``seed``.
+    """
+
+    excerpt: Scenario
+    of: ExcerptOf
+    compared: Studied
+    flows: Mapping[str, pd.DataFrame]
+
+    def table(self, edges_bytes: Sequence[float] = ESTIMATE_EDGES_BYTES) -> pd.DataFrame:
+        """Return slowdowns by scheme and size, and of all sizes, with intervals.
+
+        Parameters
+        ----------
+        edges_bytes : sequence of float
+            Bins of sizes, in bytes, as of :func:`capsim.results.fct.fct_by_size`.
+
+        Returns
+        -------
+        DataFrame
+            ``scheme``, and the columns of :func:`capsim.results.fct.slowdown_by_size`.
+        """
+        tables = [slowdown_by_size(flows, edges_bytes).assign(scheme=name) for name, flows in self.flows.items()]
+        together = pd.concat(tables, ignore_index=True)
+        return together[["scheme", *together.columns.drop("scheme")]]
+
+    def remarks(self) -> list[str]:
+        """Return what the numbers lack: flows that had not ended, tails that few flows decide."""
+        table = self.table()
+        return [line for name, flows in self.flows.items() for line in _lacking(flows, table[table["scheme"] == name])]
+
+    def __repr__(self) -> str:
+        """Return what it is of, and mean and 99th percentile of all flows by scheme."""
+        of, rows = self.of, self.table().groupby("scheme", sort=False).tail(1).to_dict("records")
+        seeds = max(flows["seed"].nunique() for flows in self.flows.values())
+        part = f"{of.blocks} of {of.of_blocks} {of.fabric.blocks().word}"
+        means = (
+            f"  {row['scheme']}: slowdown {row['mean_slowdown']:.3g}, p99 {row['p99_slowdown']:.3g}" for row in rows
+        )
+        return "\n".join([f"Estimated: slowdowns on {of.hosts:,} hosts from {part}, {seeds} seeds", *means])
+
+
+def _lacking(flows: pd.DataFrame, table: pd.DataFrame) -> list[str]:
+    """Return what the numbers of a scheme lack, whose rows of the table these are."""
+    rows = table.to_dict("records")
+    name, whole = rows[0]["scheme"], rows[-1]
+    late = float((counted_flows(flows)["timeouts"] > 0).mean())
+    few = [sizes_text(row["above_bytes"], row["up_to_bytes"]) for row in rows if 0 < row["flows"] < _TAIL_FLOWS]
+    lines = []
+    if whole["unfinished_flows"]:
+        lines.append(f"{name}: {whole['unfinished_flows']} of {whole['flows']} flows had not ended: raise end_s")
+    if late > _MOST_TIMEOUTS:
+        lines.append(f"{name}: {100 * late:.2g}% of the flows had a timeout, which decide the tail: give more seeds")
+    if few:
+        lines.append(f"{name}: p99 of {', '.join(few)} is of fewer than {_TAIL_FLOWS} flows: give more flows or seeds")
+    return lines
+
+
+def part_of(
+    scenario: Scenario | str | Path, leaves: int | None = None, pods: int | None = None, blocks: int | None = None
+) -> tuple[Scenario, ExcerptOf]:
+    """Return an excerpt, which `scenario` may be already where no number is given, and what it is of."""
+    whole = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    is_part = whole.excerpt_of is not None and (leaves, pods, blocks) == (None, None, None)
+    small = whole if is_part else excerpt(whole, leaves=leaves, pods=pods, blocks=blocks)
+    if small.excerpt_of is None:
+        raise ParameterError("this is no excerpt: name the leaves or pods to keep")
+    return small, small.excerpt_of
+
+
+def estimate(
+    scenario: Scenario | str | Path,
+    *,
+    schemes: Sequence[str | Scheme],
+    leaves: int | None = None,
+    pods: int | None = None,
+    blocks: int | None = None,
+    seeds: int = 5,
+    engine: str = "compiled",
+    jobs: int = 1,
+    folder: str | Path | None = None,
+    results: str | Path | None = None,
+    executor: Executor | None = None,
+    done: Done | None = None,
+) -> Estimated:
+    """Run a few leaves or pods of a large fabric in place of all, and return slowdowns by size with 95% intervals.
+
+    Parameters
+    ----------
+    scenario : Scenario, str or Path
+        The large scenario, or an excerpt of one that :func:`capsim.excerpt` has made.
+    schemes : sequence of str or Scheme
+        At least one.
+    leaves, pods, blocks : int, optional
+        How many to keep, as of :func:`capsim.excerpt`; 4 when none is given.
+    seeds, engine, jobs, folder, results, executor, done
+        As of :func:`compare`, which runs the excerpt.
+
+    Returns
+    -------
+    Estimated
+        Tables by size, and all runs.
+
+    Raises
+    ------
+    ParameterError
+        If an excerpt would not answer for the whole, or as :func:`compare`.
+
+    Examples
+    --------
+    >>> from capsim import LeafSpine, Poisson
+    >>> fabric = LeafSpine(leaves=8, hosts_per_leaf=2, spines=2)
+    >>> large = Scenario(fabric=fabric, traffic=(Poisson(flow_bytes=3000, load=0.3, flows=80),))
+    >>> found = estimate(large, schemes=["rps"], leaves=4, seeds=2, engine="reference")
+    >>> found.table()["flows"].tolist()  # up to 10 KB, 100 KB, 1 MB, above, all
+    [80, 0, 0, 0, 80]
+    """
+    small, of = part_of(scenario, leaves, pods, blocks)
+    require(not isinstance(schemes, str), f'schemes = {schemes!r}, but it must be a list: write ["{schemes}"]')
+    for one in schemes:
+        check_scheme(find(one) if isinstance(one, str) else one)
+    runs: dict[str, Any] = {"engine": engine, "jobs": jobs, "folder": folder, "executor": executor, "done": done}
+    with tempfile.TemporaryDirectory() as forgotten:
+        kept = forgotten if results is None else results
+        compared = compare(small, schemes=schemes, seeds=seeds, results=kept, **runs)
+        flows = {name: compared.flows(name) for name in compared.schemes}
+    if results is None:
+        compared = replace(compared, results=None)
+    return Estimated(small, of, compared, flows)
