@@ -18,6 +18,7 @@ from capsim.results.plots import plot_cdf
 from capsim.scenario.scenario import Comparison
 from capsim.study.comparison import comparison
 from capsim.study.file import read_study, tables_of
+from capsim.study.metrics import known_metric
 from capsim.study.scheme_runs import TAIL_SEEDS
 from capsim.study.study import RESULTS, Studied, Study
 from capsmodel._files import check_writable, file_to_write
@@ -32,6 +33,7 @@ from capsmodel.cli.shared.run_output import (
     missing_ratios,
     print_verdicts,
     records,
+    seeds_line,
     totals_line,
 )
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
@@ -194,7 +196,9 @@ def _print(compared: Studied, scenario: Scenario, seeds: int, output: Output) ->
         print_table(rows, columns=columns, title=title)
     paired = [metric for _, block, has_ratio in blocks if has_ratio for metric in block]
     missing = missing_ratios(table, ["scheme"], paired, seeds=seeds)
-    explain("", *missing, *_remarks(compared.runs), *_skewness_lines(table, blocks), totals_line(compared.runs))
+    needed = filter(None, [seeds_line(_widths(table, blocks))])
+    shape = _skewness_lines(table, blocks)
+    explain("", *missing, *_remarks(compared.runs), *needed, *shape, totals_line(compared.runs))
     if compared.study.claims:
         say("")
         print_verdicts(compared, output)
@@ -211,6 +215,13 @@ def _remarks(runs: pd.DataFrame) -> list[str]:
     means = runs.groupby("scheme", sort=False)[["mean_fct_short_s", "p99_fct_short_s"]].mean()
     above = [str(name) for name, row in means.iterrows() if row["mean_fct_short_s"] > row["p99_fct_short_s"]]
     return [mean_above_p99(name) for name in above]
+
+
+def _widths(table: pd.DataFrame, blocks: Sequence[_Block]) -> list[tuple[str, float, int]]:
+    """Return words of the times that are shown, half-widths over the means, and seeds."""
+    times = [metric for _, metrics, _ in blocks for metric in metrics if metric.endswith("_s")]
+    rows = records(table[table["metric"].isin(times) & (table["mean"] > 0)])
+    return [(known_metric(row["metric"]).words, row["half_width"] / row["mean"], row["seeds"]) for row in rows]
 
 
 def _skewness_lines(table: pd.DataFrame, blocks: Sequence[_Block]) -> list[str]:

@@ -19,7 +19,7 @@ from capsmodel.cli.compare import schemes_and_seeds
 from capsmodel.cli.shared.machines import ALL_CORES, Machines
 from capsmodel.cli.shared.options import MaybeCount
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
-from capsmodel.cli.shared.run_output import check_place, size_rows
+from capsmodel.cli.shared.run_output import Row, check_place, seeds_line, size_rows
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
@@ -123,4 +123,11 @@ def _print(found: Estimated, output: Output) -> None:
         say("")
         print_table([row for row in rows if row["scheme"] == name], columns=_COLUMNS, title=name)
     explain("", "assumed: partners are drawn over the whole fabric, and all leaves or pods are alike")
-    explain(*found.remarks())
+    explain(*found.remarks(), *filter(None, [seeds_line(_widths(rows, found))]))
+
+
+def _widths(rows: list[Row], found: Estimated) -> list[tuple[str, float, int]]:
+    """Return words of the slowdowns of all sizes, half-widths over the values, and seeds."""
+    values = [(row, column) for row in rows if row["sizes"] == "all" for column in _COLUMNS if column.error is not None]
+    seeds = int(found.compared.runs["seed"].nunique())
+    return [(f"{row['scheme']} {column.head}", row[column.error] / row[column.key], seeds) for row, column in values]

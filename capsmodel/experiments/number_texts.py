@@ -40,6 +40,10 @@ def _is_short(value: float, places: int) -> bool:
 _DIGITS = 4
 # From here on, and below the least, an exponent is shorter.
 _LARGEST, _LEAST_EXPONENT = 1e7, -4
+# Errors of this share of a value and above are given as ends on a log scale: there the ends of both scales differ by a
+# 20th of the value, and times have none below 0.
+_WIDE = 0.3
+_MOST_LOG = 300.0  # beyond it there is no float
 # Below this share of the value an error comes from rounding in float64, as of samples that are all the same.
 _ROUNDING = 1e-9
 
@@ -88,6 +92,23 @@ def with_error(value: float, half_width: float) -> str:
 def _exponent(value: float, digits: int) -> int:
     """Return the power of ten of the first digit of a number that is rounded to so many digits."""
     return int(f"{value:.{digits - 1}e}".partition("e")[2])
+
+
+def positive_with_error(value: float, half_width: float) -> str:
+    """Return a value of a quantity that is never below 0, as a time, with its error.
+
+    Where the error h is 0.3 of the value x and more, the ends of its interval are given, on a log scale: x exp(-h/x)
+    and x exp(h/x).
+
+    Examples
+    --------
+    >>> [positive_with_error(*pair) for pair in ((2.0, 0.55), (2.0, 0.6), (2.0, 15.0), (0.0, 1.0))]
+    ['2.00 ± 0.55', '2.00 (1.48-2.70)', '2.0 (0.0011-3616.1)', '0.0 ± 1.0']
+    """
+    if not half_width >= _WIDE * value > 0:
+        return with_error(value, half_width)
+    factor = math.exp(min(half_width / value, _MOST_LOG))
+    return with_interval(value, value / factor, value * factor)
 
 
 def with_interval(value: float, low: float, high: float) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel.experiments.number_texts import number, quantity, with_error
+from capsmodel.experiments.number_texts import number, positive_with_error, quantity, with_error
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,18 @@ def test_a_value_is_written_as_far_as_two_digits_of_its_error(value, half_width)
         assert abs(shown - value) <= 0.51 * 10.0 ** (math.floor(math.log10(error) + 1e-9) - 1)
     else:
         assert half_width <= 1e-9 * abs(value)
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1e-3, 250))
+def test_no_interval_of_a_time_reaches_below_0(value, width):
+    """Both ends are as many times away. Wrong line: an interval of two seeds such as 2 ± 15."""
+    text = positive_with_error(value, width * value)
+    if " ± " in text:
+        assert width <= 0.3001
+        assert text == with_error(value, width * value)
+    elif "e" not in text:
+        low, high = (float(end) for end in text.partition("(")[2].strip(")").split("-"))
+        assert (low, high) == pytest.approx((value * math.exp(-width), value * math.exp(width)), rel=0.051)
 
 
 @pytest.mark.parametrize(

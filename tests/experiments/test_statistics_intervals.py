@@ -5,6 +5,8 @@ from math import comb, inf, isnan
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st_of
 from scipy import stats
 
 from capsmodel import ParameterError
@@ -126,6 +128,16 @@ def test_an_interval_of_a_mean_is_given_at_any_confidence(confidence):
         found = rule(a, b).at(confidence)
         assert (found.low, found.value, found.high) == pytest.approx((asked.low, asked.value, asked.high), rel=1e-12)
         assert (found.confidence, found.samples) == (confidence, asked.samples)
+
+
+@given(samples=st_of.integers(2, 40), width=st_of.floats(1e-3, 20))
+def test_samples_for_is_the_least_number_with_the_length_asked_for(samples, width):
+    """With the deviation that the first interval shows. Wrong line: the normal quantile of a few observations."""
+    deviation = width / stats.t.ppf(0.975, samples - 1) * samples**0.5
+    needed = st.samples_for(width, samples=samples, target=0.1)
+    at, below = (stats.t.ppf(0.975, max(1, m - 1)) * deviation / m**0.5 for m in (needed, needed - 1))
+    assert at <= 0.1 * (1 + 1e-3)
+    assert needed == 2 or below > 0.1 * (1 - 1e-3)
 
 
 def test_common_random_numbers_shorten_the_interval_by_the_correlation():

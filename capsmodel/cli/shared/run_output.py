@@ -1,6 +1,6 @@
 """Tables of runs, for the commands that simulate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,8 @@ from capsim.study.metrics import known_metric
 from capsmodel._files import check_writable
 from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
-from capsmodel.experiments.number_texts import sizes_text
+from capsmodel.experiments.number_texts import number, sizes_text
+from capsmodel.experiments.statistics.intervals import samples_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _NAMED_POINTS = 4  # in a line below a table
+WITHIN = 0.1
+"""Half the length of an interval over its value, for which :func:`seeds_line` says how many seeds it needs."""
 
 
 TABLES = ("runs.csv", "table.csv", "by_size.csv", "verdicts.csv")
@@ -128,6 +131,23 @@ def _cells(record: Mapping[Any, Any]) -> Row:
     metric = record["metric"]
     ratio = {f"{metric}_{name}": record[name] for name in ("ratio", "ratio_low", "ratio_high")}
     return {metric: float(record["mean"]), f"{metric}_error": record["half_width"], **ratio}
+
+
+def seeds_line(widths: Iterable[tuple[str, float, int]]) -> str:
+    """Return how many seeds would make each interval that is wider than 10% as short; empty where none is.
+
+    Parameters
+    ----------
+    widths : iterable of (str, float, int)
+        Words for a value that is above 0; half the length of its interval over the value, NaN where there is none; the
+        seeds behind it. Of equal words the widest counts.
+    """
+    wide: dict[str, float] = {}
+    for words, width, seeds in widths:
+        if width > WITHIN:
+            wide[words] = max(wide.get(words, 0.0), samples_for(width, samples=seeds, target=WITHIN))
+    needed = ", ".join(f"{words} {number(seeds)}" for words, seeds in wide.items())
+    return f"seeds for intervals within {100 * WITHIN:g}%: {needed}" if needed else ""
 
 
 def missing_ratios(table: "pd.DataFrame", axes: Sequence[str], metrics: Sequence[str], *, seeds: int) -> list[str]:

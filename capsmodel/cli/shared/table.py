@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.table import Table
 
-from capsmodel.experiments.number_texts import number, with_error, with_interval
+from capsmodel.experiments.number_texts import number, positive_with_error, with_interval
 
 _GAP = 2
 _HEAD_COLUMNS = 11  # a head above numbers is wrapped from here on
@@ -32,7 +32,7 @@ class Column:
     factor
         From the unit of the rows to the one shown: 1e3 from seconds to milliseconds.
     error
-        Name in the rows of the half-width of the 95% interval, printed behind the value.
+        Name in the rows of the half-width of the 95% interval, printed behind the value, which is never below 0.
     ends
         Names in the rows of the ends of the 95% interval, where it is not symmetric and above 0, printed behind it.
     right
@@ -52,7 +52,7 @@ class Column:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return number(value)
         if self.error is not None:
-            return with_error(value * self.factor, row[self.error] * self.factor)
+            return positive_with_error(value * self.factor, row[self.error] * self.factor)
         if self.ends is not None:
             return with_interval(*(row[key] * self.factor for key in (self.key, *self.ends)))
         return number(value if self.factor == 1 else value * self.factor)

@@ -13,6 +13,7 @@ difference, other variates   :func:`welch_difference`                           
 difference, common variates  :func:`paired_difference`                          independent pairs
 skewness                     :func:`skewness`                                   independent
 ratio, common variates       :func:`paired_ratio`                               independent pairs above 0
+observations for a width     :func:`samples_for`                                as the mean
 ============================ ================================================== ===================================
 
 Every interval is two-sided and every value has the unit of the sample, a ratio none. The place of a minimum is in
@@ -26,7 +27,17 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its packages are loaded at their first use: together they take as long as all else
 
-from capsmodel.checks import FloatArray, as_floats, closed_form, probability, require, whole
+from capsmodel.checks import (
+    FloatArray,
+    as_floats,
+    closed_form,
+    non_negative,
+    one_number,
+    positive,
+    probability,
+    require,
+    whole,
+)
 from capsmodel.metrics import percentile
 
 __all__ = [
@@ -45,6 +56,7 @@ __all__ = [
     "quantile_interval",
     "quantile_ranks",
     "ratio_of_logs",
+    "samples_for",
     "skewness",
     "student_interval",
     "welch_difference",
@@ -215,6 +227,51 @@ def mean_interval(samples: npt.ArrayLike, *, confidence: float = 0.95) -> MeanIn
     values, level = sample("samples", samples, minimum=2), checked_confidence(confidence)
     error = float(values.std(ddof=1)) / values.size**0.5
     return student_interval(float(values.mean()), error, values.size - 1, level, values.size)
+
+
+def samples_for(half_width: float, *, samples: int, target: float = 0.1, confidence: float = 0.95) -> float:
+    r"""Return how many observations an interval of a mean needs to be as short as `target`.
+
+    Parameters
+    ----------
+    half_width : float
+        Half the length of the interval that was found, over the mean: a ratio, at least 0.
+    samples : int
+        Observations behind it, at least 2.
+    target : float
+        Half the length that it is to have, over the mean, above 0.
+    confidence : float
+        Of both intervals, in (0, 1).
+
+    Returns
+    -------
+    float
+        A whole number, at least 2.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Notes
+    -----
+    The least m with :math:`t_{m-1}/\sqrt m\le (w^*/w)\,t_{n-1}/\sqrt n`: further observations scatter as the n that
+    are there. With few of them that is a guess: of 5 normal ones the deviation is off by a third.
+
+    Examples
+    --------
+    >>> samples_for(0.25, samples=5)
+    19.0
+    """
+    width, wanted = one_number(non_negative, "half_width", half_width), one_number(positive, "target", target)
+    count, level = int(whole("samples", samples, minimum=2)), checked_confidence(confidence)
+    half = (1 + level) / 2
+    quantile = float(scipy.special.stdtrit(count - 1, half)) / count**0.5 * wanted / max(width, wanted * 1e-9)
+    normal = (float(scipy.special.ndtri(half)) / quantile) ** 2  # what it would be of very many
+    few = max(2, int(normal))
+    while float(scipy.special.stdtrit(few - 1, half)) / few**0.5 > quantile:
+        few += max(1, few // 10**4)
+    return float(few)
 
 
 @dataclass(frozen=True, kw_only=True)

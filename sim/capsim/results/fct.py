@@ -166,7 +166,7 @@ def fct_by_size(flows: pd.DataFrame, edges_bytes: Sequence[float] = SIZE_EDGES_B
 
 
 def slowdown_by_size(flows: pd.DataFrame, edges_bytes: Sequence[float]) -> pd.DataFrame:
-    """Return slowdowns of the flows of several seeds together, for each bin of sizes and for all, with intervals.
+    r"""Return slowdowns of the flows of several seeds together, for each bin of sizes and for all, with intervals.
 
     Parameters
     ----------
@@ -179,8 +179,9 @@ def slowdown_by_size(flows: pd.DataFrame, edges_bytes: Sequence[float]) -> pd.Da
     -------
     DataFrame
         One row for each bin, the last for all sizes: ``above_bytes``, ``up_to_bytes``, ``flows``,
-        ``unfinished_flows``; of ``mean``, ``p50``, ``p90`` and ``p99`` the value, ``mean_slowdown``, and the half-width
-        of its 95% interval, ``mean_slowdown_half_width``.
+        ``unfinished_flows``; of ``mean``, ``p50``, ``p90`` and ``p99`` the value, ``mean_slowdown``, and
+        ``mean_slowdown_half_width``, such that :math:`x e^{\pm h/x}` are the ends of the 95% interval of a value x with
+        the half-width h.
 
     Notes
     -----
@@ -214,7 +215,7 @@ def _slowdown_bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any
         known = len(logs) >= 2 and not lacking and bool(np.isfinite(logs).all())
         interval = mean_interval(logs) if known else None
         row[name] = value
-        row[f"{name}_half_width"] = np.nan if interval is None else value * np.expm1(interval.high - interval.value)
+        row[f"{name}_half_width"] = np.nan if interval is None else value * interval.half_width
     return row
 
 

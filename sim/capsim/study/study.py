@@ -53,7 +53,7 @@ from capsim.study.scheme_runs import (
     save_lacking,
 )
 from capsmodel.checks import ParameterError, choice, require
-from capsmodel.experiments.number_texts import with_error, with_interval
+from capsmodel.experiments.number_texts import positive_with_error, with_interval
 from capsmodel.experiments.reprs import as_html
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.robustness import TEXT
@@ -649,7 +649,7 @@ class Studied:
             known = known_metric(str(row["metric"]))
             point = {axis: str(row[axis]) for axis in self.study.design.axes}
             cells = rows.setdefault(tuple(point.values()), point)
-            cells[known.label] = with_error(row["mean"] * known.factor, row["half_width"] * known.factor)
+            cells[known.label] = positive_with_error(row["mean"] * known.factor, row["half_width"] * known.factor)
         return [*rows.values()]
 
     @property
@@ -694,7 +694,7 @@ def _in_words(row: Mapping[Hashable, Any]) -> str:
     """Return a row of a metric table in words."""
     known = known_metric(str(row["metric"]))
     unit = f" {known.shown_unit}" if known.shown_unit else ""
-    return f"{known.words} {with_error(row['mean'] * known.factor, row['half_width'] * known.factor)}{unit}"
+    return f"{known.words} {positive_with_error(row['mean'] * known.factor, row['half_width'] * known.factor)}{unit}"
 
 
 def _one_at_a_time(points: Sequence[Point]) -> list[Point]:
