@@ -96,8 +96,15 @@ def estimate(
         return
     if out is not None:
         check_place(out)
-    places = {} if out is None else {"folder": out / ROWS, "results": out / RESULTS}
-    found = run_estimate(small, schemes=names, seeds=replicates, engine=engine, executor=machines.executor(), **places)
+    found = run_estimate(
+        small,
+        schemes=names,
+        seeds=replicates,
+        engine=engine,
+        executor=machines.executor(),
+        folder=None if out is None else out / ROWS,
+        results=None if out is None else out / RESULTS,
+    )
     if out is not None:
         write_whole(out / "by_size.csv", found.table().to_csv(index=False))
         write_whole(out / "scenario.toml", small.to_toml())
@@ -128,6 +135,7 @@ def _print(found: Estimated, output: Output) -> None:
 
 def _widths(rows: list[Row], found: Estimated) -> list[tuple[str, float, int]]:
     """Return words of the slowdowns of all sizes, half-widths over the values, and seeds."""
-    values = [(row, column) for row in rows if row["sizes"] == "all" for column in _COLUMNS if column.error is not None]
+    of_all = [row for row in rows if row["sizes"] == "all"]
+    heads = [(column.head, column.key, column.error) for column in _COLUMNS if column.error is not None]
     seeds = int(found.compared.runs["seed"].nunique())
-    return [(f"{row['scheme']} {column.head}", row[column.error] / row[column.key], seeds) for row, column in values]
+    return [(f"{row['scheme']} {head}", row[error] / row[key], seeds) for row in of_all for head, key, error in heads]

@@ -3,9 +3,12 @@
 import csv
 import json
 import math
+from dataclasses import replace
+from math import nan
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from cli.commands import printed, refused, succeeded
 
@@ -65,9 +68,31 @@ def test_the_command_prints_what_the_function_returns(
     assert found.table().equals(again.table())
     assert found.compared.flows("rps")["slowdown"].equals(found.flows["rps"]["slowdown"])
     assert repr(found).splitlines()[0] == "Estimated: slowdowns on 16 hosts from 4 of 8 leaves, 2 seeds"
-    assert again.remarks() == [
-        f"{name}: p99 of 0-10KB, all is of fewer than 1000 flows: give more flows or seeds" for name in ("ecmp", "rps")
-    ]
+    few = "p99 of 0-10KB, all is of fewer than 1000 flows: give more flows or seeds"
+    assert again.remarks()[1:] == [f"ecmp: {few}", f"rps: {few}"]
+
+
+@pytest.mark.parametrize(
+    ("offered", "line"),
+    [
+        ([0.5, 0.7, 0.6], []),
+        (
+            [0.4, 0.6, 0.5],
+            ["offer 0.500 of the links of hosts by chance, 0.600 is asked for: slowdowns are some 25% lower"],
+        ),
+        ([1.0, 1.2, 1.1], []),
+        ([nan, nan, nan], []),
+    ],
+)
+def test_remarks_say_what_the_load_of_the_seeds_does(large: Path, offered: list[float], line: list[str]) -> None:
+    """By hand: 3 for 4 of two links that share. Each seed once. Wrong line: a load of one seed, or of each scheme."""
+    found = estimate(large, schemes=["ecmp"], leaves=4, seeds=1, engine="reference")
+    seeds = pd.DataFrame({"seed": [1, 2, 3], "offered_load_hosts": offered, "expected_load_hosts": 0.6})
+    runs = pd.concat([seeds.assign(scheme="ecmp"), seeds.iloc[:1].assign(scheme="rps")])
+    lines = replace(found, compared=replace(found.compared, runs=runs)).remarks()
+    of_load = [one for one in lines if "by chance" in one]
+    assert len(of_load) == len(line)
+    assert all(part in one for one, part in zip(of_load, line, strict=True))
 
 
 @pytest.mark.parametrize(

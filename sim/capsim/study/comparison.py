@@ -23,10 +23,12 @@ from capsim.study.study import Places, Studied, Study
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.number_texts import sizes_text
 from capsmodel.experiments.sweep import Done, Executor, all_cores, one_by_one
+from capsmodel.queueing.settling import mean_slowdown
 
 ESTIMATE_EDGES_BYTES = (0, 1e4, 1e5, 1e6, float("inf"))
 """Bins of flow sizes of an estimate, in bytes."""
 _TAIL_FLOWS = 1000  # of a bin, below which a 99th percentile rests on fewer than ten flows
+_LOAD_EFFECT = 0.01  # of the load that seeds offer by chance on slowdowns, from which on it is said
 _MOST_TIMEOUTS = 0.01  # share of flows, above which a few of them decide the tail
 
 
@@ -162,9 +164,10 @@ class Estimated:
         return together[["scheme", *together.columns.drop("scheme")]]
 
     def remarks(self) -> list[str]:
-        """Return what the numbers lack: flows that had not ended, tails that few flows decide."""
+        """Return what the numbers lack: another load than asked for, flows that had not ended, tails of few flows."""
         table = self.table()
-        return [line for name, flows in self.flows.items() for line in _lacking(flows, table[table["scheme"] == name])]
+        lines = [line for name, flows in self.flows.items() for line in _lacking(flows, table[table["scheme"] == name])]
+        return _load_lines(self.compared.runs) + lines
 
     def __repr__(self) -> str:
         """Return what it is of, and mean and 99th percentile of all flows by scheme."""
@@ -175,6 +178,24 @@ class Estimated:
             f"  {row['scheme']}: slowdown {row['mean_slowdown']:.3g}, p99 {row['p99_slowdown']:.3g}" for row in rows
         )
         return "\n".join([f"Estimated: slowdowns on {of.hosts:,} hosts from {part}, {seeds} seeds", *means])
+
+
+def _load_lines(runs: pd.DataFrame) -> list[str]:
+    """Return a line if the flows of all seeds together offer another load than asked for, and what that does.
+
+    Sizes have heavy tails, so that most seeds offer less than the load and a few much more. Of two links that share
+    their rates :func:`capsmodel.queueing.settling.mean_slowdown` says by how much slowdowns then differ.
+    """
+    loads = runs.drop_duplicates("seed")[["offered_load_hosts", "expected_load_hosts"]].mean()
+    if not loads.between(0, 1, inclusive="neither").all():
+        return []
+    offered, expected = loads.tolist()
+    effect = mean_slowdown(offered) / mean_slowdown(expected) - 1
+    if abs(effect) < _LOAD_EFFECT:
+        return []
+    word = "lower" if effect < 0 else "higher"
+    facts = f"the seeds offer {offered:.3f} of the links of hosts by chance, {expected:.3f} is asked for"
+    return [f"load: {facts}: slowdowns are some {100 * abs(effect):.2g}% {word}, and more seeds come nearer"]
 
 
 def _lacking(flows: pd.DataFrame, table: pd.DataFrame) -> list[str]:
