@@ -1,6 +1,7 @@
 """Link traversals a CPU second of the engines, on P64 (64 hosts, 8 leaves, 8 spines, permutation) and on 1024 hosts.
 
-And the share of a whole call of :func:`capsim.simulate` that is not the engine's, at 1,024 and 8,192 hosts.
+And the share of a whole call of :func:`capsim.simulate` that is not the engine's, at 1,024 and 8,192 hosts; and how
+much less processor time an excerpt takes than its whole.
 
 Each case asserts the number of traversals, so that a change which skips work does not count as faster.
 """
@@ -170,6 +171,9 @@ def test_compiled_1024_hosts(benchmark):
 # Leaves, hosts of each, spines and flows; traversals of the run
 WHOLE_CALLS = {"1024 hosts": ((32, 32, 32, 10_000), 34_091_007), "8192 hosts": ((256, 32, 32, 20_000), 69_281_535)}
 
+# Traversals of 64 leaves, and of four of them
+BESIDE_EXCERPT = (15_120_394, 940_109)
+
 
 @pytest.mark.parametrize("name", WHOLE_CALLS)
 def test_whole_call_of_simulate(benchmark, name):
@@ -184,6 +188,26 @@ def test_whole_call_of_simulate(benchmark, name):
     outside = 1 - result.resources.cpu_s / benchmark.stats["min"]
     print(f"\nwhole call, {name}: {benchmark.stats['min']:.2f} CPU s, {outside:.0%} outside the packets (goal 20%)")
     assert outside <= 0.2
+
+
+def test_whole_beside_an_excerpt(benchmark):
+    """64 leaves, and four of them, both with steady starts: whole calls in turn, medians of three."""
+    from capsim import excerpt  # here, since paired.py imports this file with sources of before
+
+    fabric = LeafSpine(leaves=64, hosts_per_leaf=8, spines=8, rate_bps=100e9, delay_s=1e-6)
+    traffic = (Poisson(flow_bytes=100_000, load=0.6, flows=64_000, start="steady"),)
+    whole = Scenario(fabric=fabric, traffic=traffic, profile="100g", scheme="ecmp")
+    part, of_part, traversals = excerpt(whole, leaves=4), [], []
+
+    def part_before():
+        begin = time.process_time()
+        traversals.append(simulate(part).resources.traversals)
+        of_part.append(time.process_time() - begin)
+
+    result = benchmark.pedantic(simulate, (whole,), setup=part_before, rounds=3, warmup_rounds=1)
+    assert (result.resources.traversals, traversals[-1]) == BESIDE_EXCERPT
+    less = benchmark.stats["median"] / float(np.median(of_part))
+    print(f"\n64 leaves over four of them: {less:.0f} times the CPU time (goal 20)")
 
 
 def test_reference_p64(benchmark):
