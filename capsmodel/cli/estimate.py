@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from capsim import Scenario
 from capsim import scheme as find
-from capsim.run.estimate import expected_cpu_s
+from capsim.run.needs import expected_cpu_s
 from capsim.scenario.excerpt import ExcerptOf, check_scheme
 from capsim.scenario.profile import filled
 from capsim.scenario.scenario import Comparison
@@ -96,7 +96,7 @@ def estimate(
         return
     if out is not None:
         check_place(out)
-    found = run_estimate(
+    estimated = run_estimate(
         small,
         schemes=names,
         seeds=replicates,
@@ -106,9 +106,9 @@ def estimate(
         results=None if out is None else out / RESULTS,
     )
     if out is not None:
-        write_whole(out / "by_size.csv", found.table().to_csv(index=False))
+        write_whole(out / "by_size.csv", estimated.table().to_csv(index=False))
         write_whole(out / "scenario.toml", small.to_toml())
-    _print(found, output)
+    _print(estimated, output)
 
 
 def _print_before(small: Scenario, of: ExcerptOf, names: tuple[str, ...], seeds: int) -> None:
@@ -119,23 +119,23 @@ def _print_before(small: Scenario, of: ExcerptOf, names: tuple[str, ...], seeds:
     explain(f"expected: {number(seeds * each_s)} CPU s, and of the whole {number(each_s / of.share)} CPU s a seed")
 
 
-def _print(found: Estimated, output: Output) -> None:
-    caution(*found.compared.remarks())
-    rows = size_rows(found.table())
+def _print(estimated: Estimated, output: Output) -> None:
+    caution(*estimated.compared.remarks())
+    rows = size_rows(estimated.table())
     if not output.is_text:
         print_table([{"scheme": row["scheme"], **row} for row in rows], output=output)
         return
-    explain(*profile_lines(found.compared.filled.values()))
-    for name in found.flows:
+    explain(*profile_lines(estimated.compared.filled.values()))
+    for name in estimated.flows:
         say("")
         print_table([row for row in rows if row["scheme"] == name], columns=_COLUMNS, title=name)
     explain("", "assumed: partners are drawn over the whole fabric, and all leaves or pods are alike")
-    explain(*found.remarks(), *filter(None, [seeds_line(_widths(rows, found))]))
+    explain(*estimated.remarks(), *filter(None, [seeds_line(_widths(rows, estimated))]))
 
 
-def _widths(rows: list[Row], found: Estimated) -> list[tuple[str, float, int]]:
+def _widths(rows: list[Row], estimated: Estimated) -> list[tuple[str, float, int]]:
     """Return words of the slowdowns of all sizes, half-widths over the values, and seeds."""
     of_all = [row for row in rows if row["sizes"] == "all"]
     heads = [(column.head, column.key, column.error) for column in _COLUMNS if column.error is not None]
-    seeds = int(found.compared.runs["seed"].nunique())
+    seeds = int(estimated.compared.runs["seed"].nunique())
     return [(f"{row['scheme']} {head}", row[error] / row[key], seeds) for row in of_all for head, key, error in heads]

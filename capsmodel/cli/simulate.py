@@ -24,7 +24,7 @@ from capsim.results.load_record import offered_line
 from capsim.results.plots import plot_cdf
 from capsim.results.result import columns_of
 from capsim.roles.scheme_files import same_source
-from capsim.run.estimate import trace_size_bytes
+from capsim.run.needs import trace_size_bytes
 from capsim.run.simulation import compile_if_needed, prepare, run_prepared
 from capsim.scenario.profile import Filled, filled, setting_remarks
 from capsim.scenario.scenario import from_dict

@@ -24,7 +24,7 @@ from capsim.results.result import Result
 from capsim.results.tables import empty_table, has_subflows, histograms_table, probes_table, subflows_table
 from capsim.roles.components import Scheme
 from capsim.roles.scheme_files import is_reference, source_of
-from capsim.run import estimate
+from capsim.run import needs
 from capsim.run.hook_errors import check_hooks, hook_errors
 from capsim.run.hook_failures import run_hooks
 from capsim.scenario.entry_stacks import entry_schemes, scheme_of_run
@@ -151,9 +151,9 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     require(not scenario.profile, unfilled)
     warm_up = f"warm_up_s = {scenario.warm_up_s:g}, but the run ends at end_s = {scenario.end_s:g}"
     require(scenario.warm_up_s < scenario.end_s, f"{warm_up}: no flow would be counted, give a shorter warm-up")
-    estimate.check_fabric(scenario)
+    needs.check_fabric(scenario)
     fabric = scenario.fabric.build(seed=scenario.seed)
-    estimate.check_traffic(scenario, fabric)
+    needs.check_traffic(scenario, fabric)
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = scheme_of_run(scenario, scheme or find(scenario.scheme))
     if scenario.excerpt_of is not None:
@@ -161,7 +161,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     of_entries = entry_schemes(scenario.traffic, scenario.params)
     for each in (chosen, *of_entries.values()):
         check_hooks(each)
-    estimate.check_run(scenario, fabric, flows, chosen)
+    needs.check_run(scenario, fabric, flows, chosen)
     if scenario.payload:
         from capsim.engines.payload import check_payload  # loads the codec
 
@@ -186,7 +186,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         flow_jitter_ps=to_ps(hosts.flow_jitter_s),
         encode_ps=to_ps(hosts.encode_s_per_packet),
         decode_ps=to_ps(hosts.decode_s_per_packet),
-        trace=estimate.TRACE_LEVELS[scenario.trace],
+        trace=needs.TRACE_LEVELS[scenario.trace],
         warm_up_ps=to_ps(scenario.warm_up_s),
         payload=scenario.payload,
         **_probed(scenario, fabric, flows),

@@ -20,7 +20,7 @@ from capsim import (
     with_settings,
 )
 from capsim.fabric.topology import Fabric
-from capsim.run.estimate import check_fabric
+from capsim.run.needs import check_fabric
 from capsim.run.simulation import prepare
 from capsim.scenario.scenario import from_dict
 

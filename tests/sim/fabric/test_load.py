@@ -21,7 +21,7 @@ from capsim.results.load_record import (
     offered_line,
     settled_start,
 )
-from capsim.run import estimate
+from capsim.run import needs
 from capsim.run.simulation import prepare
 from capsmodel.checks import ParameterError
 from capsmodel.queueing.steady_flows import SteadyLoad
@@ -72,11 +72,11 @@ def test_memory_is_checked_for_the_flows_that_the_definition_gives(
     entry = Poisson(load=0.5, load_of=load_of, flow_bytes=125_000, duration_s=2000.0)
     scenario = Scenario(fabric=KIND, traffic=(entry, Batch(flows=7, flow_bytes=1)))
     needed = {"host-links": 6_000_007, "leaf-uplinks": 10_833_341}[load_of]  # 2000 * 3000 / 1, 2000 * 3250 / 0.6, and 7
-    monkeypatch.setattr(memory, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW)
-    estimate.check_traffic(scenario, FABRIC)
-    monkeypatch.setattr(memory, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW - 1)
+    monkeypatch.setattr(memory, "available_bytes", lambda: needed * needs.BYTES_PER_DRAWN_FLOW)
+    needs.check_traffic(scenario, FABRIC)
+    monkeypatch.setattr(memory, "available_bytes", lambda: needed * needs.BYTES_PER_DRAWN_FLOW - 1)
     with pytest.raises(ParameterError, match=f"{needed} flows would not fit"):
-        estimate.check_traffic(scenario, FABRIC)
+        needs.check_traffic(scenario, FABRIC)
 
 
 def flows_of(*rows: tuple[int, int, int, float, int]) -> FlowList:

@@ -29,7 +29,7 @@ from capsim.fabric.topology import Fabric
 from capsim.protocols.layers.units import COUNTS, UNIT_COLUMNS
 from capsim.results.files import read_manifest, read_meanings, read_table
 from capsim.results.ideal import ideal_fct_s
-from capsim.run import estimate
+from capsim.run import needs
 from capsim.run.simulation import prepare
 from capsim.scenario.scenario import from_dict
 from capsmodel import metrics
@@ -217,7 +217,7 @@ def test_the_first_copy_of_a_flow_hashes_as_without_replication() -> None:
 def test_the_trace_takes_about_what_was_said() -> None:
     traced = SCENARIO.replace(trace="packets")
     setup = prepare(traced)
-    said = estimate.trace_size_bytes(traced, setup.fabric, setup.flows, mss_bytes=1460)
+    said = needs.trace_size_bytes(traced, setup.fabric, setup.flows, mss_bytes=1460)
     taken = simulate(traced).raw.trace.nbytes
     assert 0.5 < said / taken < 2
 

@@ -19,7 +19,7 @@ import msgspec
 from capsim.base.bounds import shortened
 from capsim.fabric.traffic import Poisson
 from capsim.results.load_record import SETTLED, settled_before
-from capsim.run.estimate import expected_cpu_s
+from capsim.run.needs import expected_cpu_s
 from capsim.study.file import Claim, PrintedTable, Term, check_known, claims_of
 from capsim.study.metrics import METRICS
 from capsim.study.points import Label, Point, Runs, Scale, point_name

@@ -1,4 +1,4 @@
-"""Estimates what a run will need before it starts, memory and time, and refuses what would not fit.
+"""What a run will need, memory and time: said before it starts, and what would not fit is refused.
 
 What cannot be known before, such as how many packets wait in queues without a limit, is checked while a run goes on:
 each time when a table of the engine has to grow (:mod:`capsim.engines.compiled.engine`).
@@ -43,14 +43,14 @@ MOST_MATCHES = 10**7  # of link changes with ports, some seconds
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Needs:
     """Expected needs of a run, in bytes; `trace_bytes` is the part that the packet trace takes."""
 
     memory_bytes: int
     trace_bytes: int
 
 
-def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme) -> Estimate:
+def needs_of(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme) -> Needs:
     """Return what the engine will need for these flows, an upper estimate to within a factor of about two.
 
     The packet pool is bounded by windows and buffers, not by the simulated time.
@@ -71,7 +71,7 @@ def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
     trace_bytes = trace_size_bytes(scenario, fabric, flows, mss_bytes=params.mss_bytes) * copies
     probe_bytes = probes_size_bytes(scenario.probes, fabric, flows, end_s=scenario.end_s)
     total = rows + rings + arrivals + packets * records.PACKET.itemsize + units * unit_bytes // 4 + probe_bytes
-    return Estimate(total + trace_bytes, trace_bytes)
+    return Needs(total + trace_bytes, trace_bytes)
 
 
 def _own_bytes(stack: Stack) -> int:
@@ -186,7 +186,7 @@ def check_run(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Schem
     ParameterError
         One line with the size or the time, and what would fit.
     """
-    needed_bytes = estimate(scenario, fabric, flows, scheme).memory_bytes
+    needed_bytes = needs_of(scenario, fabric, flows, scheme).memory_bytes
     check_fits(needed_bytes, f"the records of {len(flows)} flows, their trace and samples", would_fit="fewer would fit")
     traversals = expected_traversals(scenario, fabric, flows, scheme)
     if traversals > MOST_TRAVERSALS:
