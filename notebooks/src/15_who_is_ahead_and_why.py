@@ -28,7 +28,7 @@
 #
 # Each is said for the first panel, and changed in a later one.
 #
-# 1. Hosts send in order of arrival, as in ns-2 and ns-3.
+# 1. Hosts send first in, first out, as in ns-2 and ns-3.
 # 2. All links are alike.
 # 3. The fabric is a leaf-spine, whose hosts' links are the narrowest.
 # 4. Runs begin with an empty fabric, a *cold start*, as in the papers: too short to reach their load.
@@ -40,8 +40,6 @@
 # ring the mean over all short flows; both over that of ECMP on the same flows. Left is faster.
 
 # %% mystnb={"image": {"alt": "twelve schemes in four cases: priority first by far, then marks; paths near ECMP"}}
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -51,9 +49,9 @@ import capsmodel as cm
 from capsim import load_scenario, simulate, with_settings
 from capsim.results.load_record import settled_before
 from capsmodel.coding.messages import mean_message_s
+from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.intervals import paired_ratio
 
-RESULTS = Path("../data/results")
 GROUPS = {
     "one path, or two": ("ecmp", "repflow"),
     "all paths": ("rps", "caps", "cdcps"),
@@ -62,8 +60,8 @@ GROUPS = {
 }
 COLOR = {name: f"C{number}" for number, names in enumerate(GROUPS.values()) for name in names}
 PLACE = {name: -place for place, name in enumerate(COLOR)}
-nics = pd.read_csv(RESULTS / "all_schemes_nic.csv")
-every = pd.read_csv(RESULTS / "all_schemes.csv").query("`traffic.load` == 0.6")
+nics = pd.read_csv(data_path("results/all_schemes_nic.csv"))
+every = pd.read_csv(data_path("results/all_schemes.csv")).query("`traffic.load` == 0.6")
 
 
 def fill(preset):
@@ -113,7 +111,7 @@ plt.show()
 # hosts. The windows of subflows are too small for three duplicate ACKs, so that more flows wait for timers than with
 # one path.
 #
-# *Assumption 1 falls.* If hosts send a packet of each connection in turn, short flows wait no longer behind the windows
+# *Assumption 1 falls.* If hosts send round robin over their connections, short flows wait no longer behind the windows
 # of their own host: all but priority take 0.5 to 0.7 of the time they took (ECMP too, so that the panel looks alike).
 # The lead of CAPS over plain spraying is gone. More flows time out, since all share the buffer of the NIC.
 #
@@ -131,12 +129,12 @@ plt.show()
 #
 # At 100 Gbit/s on a fat-tree of 128 hosts. All are compared with `spray+mark`: packets over all paths, DCTCP's windows,
 # losses found by time (RACK). The six: the same over *one path*; the same with a *first window* of a round trip;
-# *trim*, where a full port cuts a packet to its header, which tells of the loss at once; *pull*, NDP, whose receivers
+# *trim*, where a full port cuts a packet to its header, which reports the loss at once; *pull*, NDP, whose receivers
 # ask for each packet; *UEC*, modelled on Ultra Ethernet, trimmed, with windows by delay and paths that were free taken
 # again; a *code*, eight repair packets behind 32. Runs of web search begin in the steady state.
 
 # %% mystnb={"image": {"alt": "six schemes in six cases, over sprayed packets with marks, with 95% intervals"}}
-beyond = pd.read_parquet(RESULTS / "beyond.3.parquet")
+beyond = pd.read_parquet(data_path("results/beyond.3.parquet"))
 beyond["time"] = beyond["mean_collective_s"].fillna(beyond["mean_slowdown"])
 TODAY = {
     "one path": "mark: one path",
@@ -184,9 +182,9 @@ plt.show()
 # them at once takes half the time, whatever else the scheme does. With 127 senders to one the same first window costs
 # half as much again.
 #
-# *What trimming gains.* Alone 12% in a permutation. A header tells at once that a packet is lost; pulls and learned
-# paths add more, 0.7 and 0.6 of the time. Beside a slow link those two take four and three tenths: one pulls again what
-# was trimmed there, the other leaves the link.
+# *What trimming gains.* Alone 12% in a permutation. A header reports a loss at once; pulls and learned paths add more,
+# 0.7 and 0.6 of the time. Beside a slow link those two take four and three tenths: one pulls again what was trimmed
+# there, the other leaves the link.
 #
 # *Where it is lost again.* A link that corrupts a packet leaves no header. NDP waits for its timer of 1 ms and takes
 # 2.6 times as long; UEC has a timer of 0.1 ms, does not slow down, and takes half.
