@@ -50,8 +50,7 @@ def kept(name: str, types: str, key: str, compiled: Callable[[], bytes]) -> tupl
     compiled : callable
         Returns the machine code.
     """
-    stem = re.sub(r"[^\w.]", "_", name) + "-" + _hash(types, *_target())[:16]
-    file_name = f"{stem}-{_hash(key)[:32]}.o"
+    stem, file_name = _names(name, types, key)
     kept_code = _find(file_name)
     if kept_code is not None:
         return kept_code, True
@@ -65,6 +64,17 @@ def kept(name: str, types: str, key: str, compiled: Callable[[], bytes]) -> tupl
         content = compiled()
         _keep(folder, stem, file_name, content)
         return content, False
+
+
+def is_kept(name: str, types: str, key: str) -> bool:
+    """Return whether machine code is on disk; parameters as of :func:`kept`."""
+    return _find(_names(name, types, key)[1]) is not None
+
+
+def _names(name: str, types: str, key: str) -> tuple[str, str]:
+    """Return how all files of a function and its types begin, and the name of the one of this key."""
+    stem = re.sub(r"[^\w.]", "_", name) + "-" + _hash(types, *_target())[:16]
+    return stem, f"{stem}-{_hash(key)[:32]}.o"
 
 
 def _hash(*parts: str) -> str:

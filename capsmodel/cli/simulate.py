@@ -25,7 +25,7 @@ from capsim.results.plots import plot_cdf
 from capsim.results.result import columns_of
 from capsim.roles.scheme_files import same_source
 from capsim.run.needs import trace_size_bytes
-from capsim.run.simulation import compile_if_needed, prepare, run_prepared
+from capsim.run.simulation import chosen_engine, compile_if_needed, prepare, run_prepared
 from capsim.scenario.profile import Filled, filled, setting_remarks
 from capsim.scenario.scenario import from_dict
 from capsim.study.metrics import Run, columns
@@ -112,7 +112,7 @@ def simulate(
     scenario: str | None = None,
     *,
     scheme: Annotated[str | None, Parameter(group=RUN)] = None,
-    engine: Annotated[Engine, Parameter(group=RUN)] = "compiled",
+    engine: Annotated[Engine | None, Parameter(group=RUN)] = None,
     options: ScenarioOptions | None = None,
     probe: Annotated[Texts, Parameter(group=OUTPUT)] = (),
     probe_field: Annotated[Texts, Parameter(group=OUTPUT)] = (),
@@ -136,7 +136,8 @@ def simulate(
         One of capsmodel schemes (ecmp, or what the scenario says), several put together, such as rps+dctcp, or a scheme
         of your own: FILE.py:SCHEME.
     engine
-        compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
+        compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records. When left out,
+        compiled; a run of up to 30,000 packets by reference as long as nothing is compiled.
     probe
         Sample a queue, such as leaf0-spine1 or leaf*-spine0, or the window and RTT of a flow, such as flow3, into
         DIR/probes.parquet; may be repeated.
@@ -181,6 +182,10 @@ def simulate(
         _write(result, plot, flows_csv)
     finally:  # a disk that is full by now takes the tables, not the figures
         _print(result, ran, output)
+    if engine is None and result.manifest["engine"] == "reference":
+        explain(
+            "run by the reference engine, for nothing is compiled yet; --engine compiled compiles, half a minute once"
+        )
     if out is not None and output.is_text:
         say(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
 
@@ -272,17 +277,18 @@ def _timed_out_long(result: Result) -> dict[str, str]:
     return {"metric": "long flows with a timeout", "value": number(100 * share), "unit": "%"}
 
 
-def _run(scenario: Scenario, setup: Setup, engine: Engine) -> Result:
+def _run(scenario: Scenario, setup: Setup, engine: Engine | None) -> Result:
     if scenario.trace == "packets":
         mss_bytes = setup.scheme.long.transport.params.mss_bytes
         size = trace_size_bytes(scenario, setup.fabric, setup.flows, mss_bytes=mss_bytes)
         print(f"the packet trace will take about {size / 1e6:.0f} MB of memory", file=sys.stderr)
+    chosen = chosen_engine(setup, engine)
     with waiting("loading the engine; a scheme is compiled once, which takes 15 s to 2 min"):
-        loading = compile_if_needed(setup.scheme, engine=engine)
+        loading = compile_if_needed(setup.scheme, engine=chosen)
     if loading.compiled and sys.stderr.isatty():
         print("compiled; the next run finds the machine code on disk", file=sys.stderr)
     with simulated_time(to_s(int(setup.flows.start_ps[setup.flows.n_starts - 1]))) as progress:
-        return run_prepared(scenario, setup, engine=engine, progress=progress, loading=loading)
+        return run_prepared(scenario, setup, engine=chosen, progress=progress, loading=loading)
 
 
 def _resources_line(result: Result) -> str:

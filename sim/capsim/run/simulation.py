@@ -34,6 +34,9 @@ from capsim.scenario.scenario import Hosts, Scenario, load_scenario
 from capsmodel.checks import ParameterError, generator, require
 
 Progress = Callable[[float], None]
+PACKET_BYTES = 1460
+# With six links each way 0.36 M link traversals, 4 to 8 s of the reference engine; compiling the loop takes 30 s
+PACKETS_SOONER_THAN_COMPILED = 30_000
 
 
 class Loading(NamedTuple):
@@ -47,7 +50,7 @@ def simulate(
     scenario: Scenario | str | Path | Mapping[str, Any],
     *,
     rng: np.random.Generator | int | None = None,
-    engine: str = "compiled",
+    engine: str | None = None,
     scheme: Scheme | str | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -60,8 +63,9 @@ def simulate(
         tables as in such a file.
     rng : Generator or int, optional
         Draws the seed of the run in place of ``scenario.seed``; the result's scenario holds what was drawn.
-    engine : str
-        ``compiled`` (Numba) or ``reference`` (SimPy); both give identical records.
+    engine : str, optional
+        ``compiled`` (Numba) or ``reference`` (SimPy); both give identical records. When left out, the compiled one; as
+        long as it is not compiled, which takes half a minute once, the other one for runs of up to 30,000 packets.
     scheme : Scheme or str, optional
         In place of the one that the scenario names: a name (:func:`capsim.schemes`), a file and the name of a scheme in
         it (``"two_choices.py:SCHEME"``), or a scheme of one's own. The result's scenario names the scheme that ran.
@@ -102,7 +106,12 @@ def simulate(
 
 
 def run_prepared(
-    scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None, loading: Loading | None = None
+    scenario: Scenario,
+    setup: Setup,
+    *,
+    engine: str | None,
+    progress: Progress | None = None,
+    loading: Loading | None = None,
 ) -> Result:
     """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables.
 
@@ -111,6 +120,7 @@ def run_prepared(
     source = source_of(scenario.scheme) if is_reference(scenario.scheme) else None
     scenario = scenario.replace(scheme=setup.scheme.name)
     parameters = run_parameters(scenario, setup.scheme, setup.entry_schemes)
+    engine = chosen_engine(setup, engine)
     ready = loading or compile_if_needed(setup.scheme, engine=engine)
     watch = Stopwatch()
     raw = run_hooks(setup, engine=engine, progress=_in_seconds(progress))
@@ -121,6 +131,18 @@ def run_prepared(
     if source is not None:
         manifest["scheme_file"] = source
     return _result(scenario, setup, raw, manifest=manifest, loading=ready, cpu_s=cpu_s)
+
+
+def chosen_engine(setup: Setup, engine: str | None) -> str:
+    """Return the engine of a run for which none is asked: the one that is done first."""
+    if engine is not None:
+        return engine
+    packets = int(np.sum(-(-setup.flows.flow_bytes // PACKET_BYTES)))
+    if packets > PACKETS_SOONER_THAN_COMPILED:
+        return "compiled"
+    from capsim.engines.compiled.functions import loop_is_kept
+
+    return "compiled" if loop_is_kept() else "reference"
 
 
 def compile_if_needed(scheme: Scheme, *, engine: str) -> Loading:

@@ -14,7 +14,7 @@ from capsim import Batch, Dumbbell, Scenario, scheme, simulate
 from capsim.engines.compiled import engine, functions, jit, machine_code
 from capsim.engines.compiled.jit import FLAGS, inlined_kernel, kernel
 from capsim.engines.initial_state import initial_state
-from capsim.run.simulation import compile_if_needed
+from capsim.run.simulation import chosen_engine, compile_if_needed, prepare
 from capsmodel import _machine_code
 
 PROCESS = """
@@ -79,6 +79,18 @@ def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_ques
     in_memory = dict(functions._in_memory)
     simulate(scenario, scheme="caps")
     assert (len(built), functions._in_memory) == (1, in_memory)
+
+
+@pytest.mark.parametrize(
+    ("flow_bytes", "asked", "runs"),
+    [(14_600 * 1460, None, "reference"), (15_001 * 1460, None, "compiled"), (1, "compiled", "compiled")],
+)
+def test_a_small_run_does_not_wait_for_the_compiler(monkeypatch, tmp_path, flow_bytes, asked, runs):
+    """Wrong line: the first small run of a machine compiles for half a minute, or a large one runs in Python."""
+    setup = prepare(Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=(Batch(flow_bytes=flow_bytes, pairs="sides"),)))
+    assert chosen_engine(setup, asked) == ("compiled" if functions.loop_is_kept() else runs)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert chosen_engine(setup, asked) == runs
 
 
 def loaded(hook):

@@ -17,6 +17,7 @@ from capsim.engines.compiled.machine_code import CAPSIM, Loaded, ObjectCode, loa
 from capsim.engines.own_memory import param_record
 from capsim.roles.hooks import Hook, hooks_of
 from capsim.roles.own import TABLES, first_record, scopes_of
+from capsmodel._machine_code import is_kept
 from capsmodel.code_identity import files_digest, function_digest
 
 IN_THE_LOOP = ("base", "engines", "records")
@@ -63,6 +64,11 @@ def loop_function(name: str) -> Loaded:
         return jit.object_code(getattr(loop, name), jit.TWO_NUMBERS)
 
     return loaded(f"capsim.{name}", "", loop_key(), compiled)
+
+
+def loop_is_kept() -> bool:
+    """Return whether the machine code of the loop is on disk, so that a run begins at once but for new hooks."""
+    return is_kept("capsim.loop", "", loop_key())
 
 
 def loaded_hooks(component: Any) -> dict[str, Loaded | None]:
