@@ -1,0 +1,85 @@
+"""Excerpts with the flows of a whole fabric: what few leaves do to the same traffic, without the chance of other draws.
+
+The leaves of a whole run are divided into groups at random. Each group is an excerpt: it has all flows that its leaves
+send, with their sizes and starts, and an end that is outside the group moves to a host of another leaf of the group.
+All groups together have each flow of the whole once.
+
+Their rows are kept in ``data/results/moved_flows.csv``, a row a fabric, scheme, seed of the flows and leaves of a
+group. ``python tests/agreement/measured/moved_flows.py`` runs what is not there and adds it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from agreement.measured.whole_fabrics import EVERY_SIZE, KEPT, WHOLES
+
+from capsim import FlowList, Result, excerpt
+from capsim import scheme as find
+from capsim.fabric.traffic import draw_flows
+from capsim.results.fct import slowdown_by_size
+from capsim.run.simulation import prepare, run_prepared
+from capsim.scenario.profile import filled
+from capsmodel import __version__
+
+MOVED = KEPT.with_name("moved_flows.csv")
+CASES = tuple(("512 hosts, 64 leaves", scheme, 1, leaves) for leaves in (4, 8) for scheme in ("uet", "dctcp"))
+
+
+def moved(flows: FlowList, leaves: npt.NDArray[np.int64], hosts: int, rng: np.random.Generator) -> FlowList:
+    """Return the flows that some leaves send, as flows of an excerpt of these leaves, each with so many hosts."""
+    place = np.full(1 + max(flows.src.max(), flows.dst.max()) // hosts, -1)
+    place[leaves] = np.arange(len(leaves))
+    ours = place[flows.src // hosts] >= 0
+    src, dst = flows.src[ours], flows.dst[ours]
+    from_leaf, to_leaf = place[src // hosts], place[dst // hosts]
+    outside = to_leaf < 0
+    away, host = rng.integers(1, len(leaves), outside.sum()), dst % hosts
+    to_leaf[outside] = (from_leaf[outside] + away) % len(leaves)
+    host[outside] = rng.integers(0, hosts, len(src))[outside]
+    columns = {name: np.asarray(getattr(flows, name))[ours] for name in ("flow_bytes", "start_ps", "short", "tag")}
+    return FlowList(
+        src=(from_leaf * hosts + src % hosts).astype(np.int32),
+        dst=(to_leaf * hosts + host).astype(np.int32),
+        **columns,
+        input_row=flows.input_row[ours],
+        counted=np.asarray(flows.counted)[ours],
+    )
+
+
+def groups(name: str, scheme: str, seed: int, leaves: int) -> Iterator[Result]:
+    """Yield the run of each group of so many leaves."""
+    whole, chosen = WHOLES[name].scenario().replace(seed=seed), find(scheme)
+    hosts = whole.fabric.blocks().block_hosts
+    flows = draw_flows(whole.traffic, whole.fabric.build(), seed=seed, short_bytes=whole.short_bytes)
+    order = np.random.default_rng(7 + seed).permutation(whole.fabric.blocks().count)
+    small = filled(excerpt(whole, blocks=leaves).replace(scheme=scheme), chosen).scenario
+    setup = prepare(small, scheme=chosen)
+    for group, ours in enumerate(order.reshape(-1, leaves)):
+        rng = np.random.default_rng(100 * seed + group)
+        yield run_prepared(small, replace(setup, flows=moved(flows, ours, hosts, rng)), engine="compiled")
+
+
+def kept_row(name: str, scheme: str, seed: int, leaves: int) -> dict[str, Any]:
+    """Return the row of the flows of all groups together, with intervals from the groups."""
+    results = list(groups(name, scheme, seed, leaves))
+    flows = pd.concat([one.flows.assign(seed=group) for group, one in enumerate(results)])
+    keys = {"fabric": name, "scheme": scheme, "seed": seed, "leaves": leaves, "model": __version__}
+    ran = {"traversals": sum(one.resources.traversals for one in results)}
+    ran["cpu_s"] = round(sum(one.resources.cpu_s for one in results), 1)
+    return keys | ran | slowdown_by_size(flows, EVERY_SIZE).iloc[-1].drop(["above_bytes", "up_to_bytes"]).to_dict()
+
+
+def moved_rows() -> pd.DataFrame:
+    """Return the rows that are kept, by fabric, scheme, seed and leaves of a group."""
+    return pd.read_csv(MOVED).set_index(["fabric", "scheme", "seed", "leaves"])
+
+
+if __name__ == "__main__":
+    there = set(moved_rows().index) if MOVED.is_file() else set()
+    for case in CASES:
+        if case not in there:
+            pd.DataFrame([kept_row(*case)]).to_csv(MOVED, mode="a", header=not MOVED.is_file(), index=False)
