@@ -41,6 +41,7 @@ from matplotlib import pyplot as plt
 from capsim import Batch, LeafSpine, ParameterError, Poisson, Scenario, excerpt, model_inputs, simulate
 from capsim.results.fct import slowdown_by_size
 from capsim.results.prediction import simulated
+from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.symbolic.forms import Derivation, Step, same, telescoping
 
@@ -174,11 +175,11 @@ print(f"short flows of an excerpt: {count:.0f}; seeds for 10%: {np.ceil(factor *
 #
 # ## How many leaves
 #
-# Now 64 leaves of 8 hosts. The whole ran once, in two minutes; its row is kept. Beside it are excerpts, and what one
-# gets by building a *smaller fabric* with the same load, where partners are random again.
+# Now 64 leaves of 8 hosts. The whole ran once, in two minutes; its row is kept in `data/results` of a clone. Beside it
+# are excerpts, and what one gets by building a *smaller fabric* with the same load, where partners are random again.
 
 # %% mystnb={"image": {"alt": "mean and 99th percentile of slowdown over leaves that run, as a share of the whole's"}}
-kept = pd.read_csv("../data/results/whole_fabrics.csv").set_index(["fabric", "scheme"])
+kept = pd.read_csv(data_path("results/whole_fabrics.csv")).set_index(["fabric", "scheme"])
 of_512 = kept.loc["512 hosts, 64 leaves", "dctcp"]
 SHOWN = {"mean_slowdown": "mean slowdown", "p99_slowdown": "99th percentile of the slowdown"}
 large = {"hosts": 8, "flows": 32_000, "leaves": 64}
