@@ -29,7 +29,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from dis import get_instructions
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, cast
@@ -269,13 +269,17 @@ def _syntax_tree(function: FunctionType) -> ast.AST | None:
     code = function.__code__
     try:
         with tokenize.open(code.co_filename) as file:
-            text = file.read()
-        tree = ast.parse(text)
-        now = compile(text, code.co_filename, "exec", dont_inherit=True)
+            tree, now = _parsed(file.read(), code.co_filename)
     except (OSError, SyntaxError, ValueError):
         return None
     nodes = [node for node in ast.walk(tree) if _defines(node) == (code.co_name, code.co_firstlineno)]
     return nodes[0] if len(nodes) == 1 and code in _codes(now) else None
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, name: str) -> tuple[ast.Module, CodeType]:
+    """Return the syntax tree of a file and its code, the same for all hooks in it and for all runs."""
+    return ast.parse(text), compile(text, name, "exec", dont_inherit=True)
 
 
 def _defines(node: ast.AST) -> tuple[str, int] | None:

@@ -219,7 +219,7 @@ def units_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     """Return one row for each coding unit, with the columns that the layer declares."""
     numbers = [number for number, stack in enumerate(setup.stacks) if stack.layer.memory.get("unit")]
     if not numbers:
-        return ordered({"unit": [], "flow": [], "subflow": []}, schema.UNITS).astype(np.int64)
+        return empty_table("units", setup.fabric)
     units, layer = raw.own.records("unit", (numbers[0], "layer")), setup.stacks[numbers[0]].layer
     columns: Columns = {"unit": np.arange(len(units)), "flow": raw.subs["flow"][units["sub"]], "subflow": units["sub"]}
     own = {name: _readable(units, name) for name in layer.columns.get("unit", {})}
@@ -237,7 +237,8 @@ def _readable(table: Table, name: str) -> Table:
 def trace_table(trace: Table, subs: Table, fabric: Fabric) -> pd.DataFrame:
     """Return one row for each line of the packet trace."""
     place = trace["port"] + 1  # 0 for a packet without a route, which is at no port
-    layer_of_place = pd.Index(("", *fabric.layers)).get_indexer(pd.Index(("", *fabric.port_layers)))
+    number_of = {layer: number for number, layer in enumerate(("", *fabric.layers))}
+    layer_of_place = np.array([number_of[layer] for layer in ("", *fabric.port_layers)])
     columns: Columns = {
         "time_s": trace["time_ps"] / PS_PER_S,
         "event": names_of(EVENTS, trace["what"]),
@@ -259,11 +260,6 @@ OF_QUEUES, EXTENT = ("wait_s", "left_behind_bytes"), "reorder_extent_packets"
 PACKETS = ("long", "short", "control")
 
 
-def no_histograms(fabric: Fabric) -> pd.DataFrame:
-    """Return the table of a run that kept none."""
-    return _histogram_rows([], fabric.layers)
-
-
 def histograms_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     """Return the histograms of queues by layer, and of extents of reordering; bins without packets are left out."""
     layers = setup.fabric.layers
@@ -277,7 +273,7 @@ def histograms_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     ]
     extents = raw.extents.reshape(-1, EXTENT_BINS)
     rows += [(QUANTITIES, 0, kind, *each) for kind, counts in enumerate(extents) for each in _filled(counts)]
-    return _histogram_rows(sorted(rows), layers)
+    return _histogram_rows(sorted(rows), layers) if rows else empty_table("histograms", setup.fabric)
 
 
 def _filled(counts: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -315,11 +311,6 @@ def subflows_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     return _subflow_rows(raw.subs, histograms=setup.histograms).assign(**own_columns(raw, setup))
 
 
-def no_subflows() -> pd.DataFrame:
-    """Return the table of a run that has none."""
-    return _subflow_rows(np.zeros(0, records.SUBFLOW), histograms=False)
-
-
 def _subflow_rows(subs: Table, *, histograms: bool) -> pd.DataFrame:
     columns: Columns = {"subflow": np.arange(len(subs)), "state": names_of(STATES, subs["state"])}
     columns |= {
@@ -332,16 +323,10 @@ def _subflow_rows(subs: Table, *, histograms: bool) -> pd.DataFrame:
     return ordered(columns, schema.SUBFLOWS)
 
 
-def no_samples() -> pd.DataFrame:
-    """Return the table of a run without samples."""
-    nothing = pd.Categorical([], categories=pd.Index([], dtype=object))
-    return pd.DataFrame({"time_s": np.zeros(0), "entity": nothing, "field": nothing, "value": np.zeros(0)})
-
-
 def probes_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     """Return one row for each number that was sampled, in the order of time."""
     if not setup.probe_ps:
-        return no_samples()
+        return empty_table("probes", setup.fabric)
     probes, watched = raw.probes, plan(setup, raw.own)
     column = watched.watches["field"][probes["watch"]]
     labels, first = np.unique(np.array(watched.labels, object), return_inverse=True)
@@ -377,12 +362,19 @@ def _values(values: Table, column: Table, watched: Plan) -> npt.NDArray[np.float
 
 def empty_table(name: str, fabric: Fabric) -> pd.DataFrame:
     """Return the table of subflows, units, probes, histograms or trace without rows."""
+    if name == "trace":
+        return trace_table(np.zeros(0, records.TRACE), np.zeros(0, records.SUBFLOW), fabric)
+    return _without_rows(name, fabric.layers).copy()
+
+
+@lru_cache(maxsize=16)
+def _without_rows(name: str, layers: tuple[str, ...]) -> pd.DataFrame:
+    """Return a table without rows, which takes longer to make than to copy."""
     if name == "units":
         return ordered({"unit": [], "flow": [], "subflow": []}, schema.UNITS).astype(np.int64)
     if name == "probes":
-        return no_samples()
+        nothing = pd.Categorical([], categories=pd.Index([], dtype=object))
+        return pd.DataFrame({"time_s": np.zeros(0), "entity": nothing, "field": nothing, "value": np.zeros(0)})
     if name == "subflows":
-        return no_subflows()
-    if name == "histograms":
-        return no_histograms(fabric)
-    return trace_table(np.zeros(0, records.TRACE), np.zeros(0, records.SUBFLOW), fabric)
+        return _subflow_rows(np.zeros(0, records.SUBFLOW), histograms=False)
+    return _histogram_rows([], layers)

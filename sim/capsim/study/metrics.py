@@ -525,6 +525,8 @@ def _switch_wait_long_s(run: Run) -> float:
     A wait counts as the middle of its bin, which is off by a fifth at most.
     """
     histograms = run.result.histograms
+    if histograms.empty:
+        return nan
     waits = histograms[(histograms["quantity"] == "wait_s") & (histograms["packets"] == "long")]
     at_switch, last = (~_layers(waits, leaves_host), _layers(waits, enters_host))
     total_s = (waits["count"] * (waits["least"] + waits["below"]) / 2)[at_switch].sum()
