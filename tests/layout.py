@@ -37,8 +37,6 @@ NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tok
 
 # Words that say of a value how it came about, and not what it is.
 VAGUE = {"told", "said", "asked", "found"}
-# The source of hooks is in the ids of runs of schemes that call them, that of a measurement beside its kept rows.
-IN_IDS = ("capsim.protocols.", "capsmodel.papers.measurements.")
 
 
 def module_name(path, top):
@@ -125,11 +123,7 @@ def test_modules_import_in_one_direction():
 
 def test_classes_have_names_of_their_own():
     places = Counter(
-        node.name
-        for name, tree in trees().items()
-        if not name.startswith(IN_IDS)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
+        node.name for name, tree in trees().items() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
     )
     assert {name: count for name, count in places.items() if count > 1} == {}
 
@@ -148,9 +142,7 @@ def local_names(tree):
 
 
 def test_local_names_say_what_a_value_is():
-    named = {
-        name: sorted(VAGUE & set(local_names(tree))) for name, tree in trees().items() if not name.startswith(IN_IDS)
-    }
+    named = {name: sorted(VAGUE & set(local_names(tree))) for name, tree in trees().items()}
     assert {name: words for name, words in named.items() if words} == {}
 
 

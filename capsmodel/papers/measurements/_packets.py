@@ -11,8 +11,8 @@ PACKET_BYTES = MSS_BYTES + HEADER_BYTES
 
 def require_nothing_lost(result: Result, *, load: float) -> None:
     """Refuse a run in which a flow is unfinished or waited for its timer, or a packet was dropped."""
-    found = result.summary
+    summary = result.summary
     require(
-        found.unfinished_flows == found.timeouts == found.packets_dropped == 0,
+        summary.unfinished_flows == summary.timeouts == summary.packets_dropped == 0,
         f"load = {load:g}: flows are unfinished, timed out or lost packets; take a smaller load",
     )

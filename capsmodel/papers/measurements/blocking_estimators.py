@@ -175,9 +175,9 @@ def _packets(traffic: str, **setting: Any) -> pd.DataFrame:
     long = result.flows.loc[~result.flows["short"], "flow"]
     held = rows.loc[rows["flow"].isin(long), "path"].unique()
     key = ["subflow", "segment"]
-    found = first_packets(result).merge(rows.drop_duplicates(key)[[*key, "path"]], on=key)
+    packets = first_packets(result).merge(rows.drop_duplicates(key)[[*key, "path"]], on=key)
     begin_s = result.flows.loc[result.flows["short"], "start_s"].min() + _SETTLE_S
-    counted: pd.DataFrame = found[found["sent_s"] >= begin_s]
+    counted: pd.DataFrame = packets[packets["sent_s"] >= begin_s]
     return counted.assign(blocked=counted["path"].isin(held))
 
 
@@ -267,10 +267,10 @@ def rtt_of_paths(traffic: str, *, paths: Paths, **setting: Any) -> dict[str, flo
         whose mean RTT is above twice the mean over all, as Section VI-A of CAPS counts.
     """
     choice("paths", paths, get_args(Paths))
-    found = path_rtts(traffic, **setting)
-    chosen = found["blocked"] == (paths == "with a long flow")
-    large = found["rtt_s"] > 2 * found["rtt_s"].mean()
-    return {"rtt_s": float(found.loc[chosen, "rtt_s"].mean()), "large_rtt_prob": float(large.mean())}
+    rtts = path_rtts(traffic, **setting)
+    chosen = rtts["blocked"] == (paths == "with a long flow")
+    large = rtts["rtt_s"] > 2 * rtts["rtt_s"].mean()
+    return {"rtt_s": float(rtts.loc[chosen, "rtt_s"].mean()), "large_rtt_prob": float(large.mean())}
 
 
 @measurement("on-off-periods", revision=1)

@@ -126,8 +126,8 @@ def beside_long_flows(form: str, *, short_flows: int, runs: int, seed: int, engi
 
     def quantiles(result: Result) -> dict[str, float]:
         fct_s = result.flows.loc[result.flows["short"], "fct_s"]
-        found = {name: float(percentile(fct_s, q=percent / 100)) for name, percent in FCT_PERCENTILES.items()}
-        return {"throughput_bps": result.summary.mean_throughput_long_bps} | found
+        times_s = {name: float(percentile(fct_s, q=percent / 100)) for name, percent in FCT_PERCENTILES.items()}
+        return {"throughput_bps": result.summary.mean_throughput_long_bps} | times_s
 
     return _over_seeds(lambda one: _run(scenario, form, one, engine), quantiles, range(seed, seed + runs))
 

@@ -20,10 +20,10 @@ __all__ = ["BATCHES", "batch_columns", "mean_in_row", "replicate_columns"]
 BATCHES = 40
 
 
-def _column(name: str, samples: FloatArray, found: MeanInterval | None) -> dict[str, float]:
-    if found is None:
+def _column(name: str, samples: FloatArray, interval: MeanInterval | None) -> dict[str, float]:
+    if interval is None:
         return {name: float(samples.flat[0]), f"error_{name}": float("nan")}
-    return {name: found.value, f"error_{name}": found.standard_error}
+    return {name: interval.value, f"error_{name}": interval.standard_error}
 
 
 def batch_columns(**runs: npt.ArrayLike) -> dict[str, float]:

@@ -114,9 +114,9 @@ def ldpc_receptions(k: int, *, r: int, n1: int, blocking_prob: float, receptions
     needed = code.packets_needed(rng.permuted(np.tile(np.arange(n), (receptions, 1)), axis=1)).elimination
     lost_at_most = np.exp(log_pmf(np.arange(n + 1.0), np.array(float(n)), np.array(blocking_prob))).cumsum()
     shares = lost_at_most[n - needed]
-    found = decodes(code, arrivals(n, blocking_prob=blocking_prob, receptions=receptions, rng=rng))
+    decoded = decodes(code, arrivals(n, blocking_prob=blocking_prob, receptions=receptions, rng=rng))
     error = float(shares.std(ddof=1)) / receptions**0.5
-    return _counted(found) | {"predicted_prob": float(shares.mean()), "error_predicted_prob": error}
+    return _counted(decoded) | {"predicted_prob": float(shares.mean()), "error_predicted_prob": error}
 
 
 @measurement("ldpc-packets-needed", revision=1)

@@ -97,8 +97,8 @@ def packets_that_survive(k: int, *, blocked: int, units: int, systematic: bool, 
     """
     decoded, r = 0.0, max(0, blocked + 1 - k)
     while decoded < 1 - CLOSE_RELATIVE:
-        found = random_linear_sets(
+        sets = random_linear_sets(
             k, r=r, received_packets=k + r - blocked, units=units, systematic=systematic, seed=seed
         )
-        decoded, r = found["decoded_sets"] / units, r + 1
+        decoded, r = sets["decoded_sets"] / units, r + 1
     return {"sent_packets": float(k + r - 1), "decoded_ratio": decoded}

@@ -65,8 +65,8 @@ def mean_window_delays(
     delays = window_delays(k, r=r, n_paths=n_paths, long_flows=long_flows, windows=windows, seed=seed, engine=engine)
     row: dict[str, float] = {}
     for name in ("window_delay", "packet_delay"):
-        found = mean_interval(delays[f"{name}_s"])
-        row |= {f"{name}_s": found.value, f"{name}_low_s": found.low, f"{name}_high_s": found.high}
+        interval = mean_interval(delays[f"{name}_s"])
+        row |= {f"{name}_s": interval.value, f"{name}_low_s": interval.low, f"{name}_high_s": interval.high}
     return row
 
 

@@ -61,17 +61,17 @@ def combined(name: str, find: Callable[[str], Scheme], *, key: str, known: Seque
     ParameterError
         If a part is no scheme, two want different things in one place, or nobody would set or read a mark.
     """
-    told = f"{key} = {shortened(name)}"
+    where = f"{key} = {shortened(name)}"
     parts = [part.strip() for part in name.split(SIGN)]
-    require(all(parts), f"{told}: a part is missing: write names between the signs, as in rps+dctcp")
-    require(len(set(parts)) == len(parts), f"{told} names a part twice: leave one out")
-    schemes = [_scheme_of(part, parts, find, told, known) for part in parts]
+    require(all(parts), f"{where}: a part is missing: write names between the signs, as in rps+dctcp")
+    require(len(set(parts)) == len(parts), f"{where} names a part twice: leave one out")
+    schemes = [_scheme_of(part, parts, find, where, known) for part in parts]
     wants = [want for part, scheme in zip(parts, schemes, strict=True) for want in _wants(part, scheme)]
-    _refuse_conflicts(wants, told)
-    found = _put_together({want.place: want for want in wants}, told)
-    _check_marks(found, told)
+    _refuse_conflicts(wants, where)
+    whole = _put_together({want.place: want for want in wants}, where)
+    _check_marks(whole, where)
     return replace(
-        found,
+        whole,
         name=SIGN.join(parts),
         summary="; ".join(dict.fromkeys(one.summary for one in schemes)),
         cite=", ".join(dict.fromkeys(one.cite for one in schemes)),
@@ -85,29 +85,29 @@ def _role_of(part: str) -> str:
 
 
 def _scheme_of(
-    part: str, parts: Sequence[str], find: Callable[[str], Scheme], told: str, known: Sequence[Scheme]
+    part: str, parts: Sequence[str], find: Callable[[str], Scheme], where: str, known: Sequence[Scheme]
 ) -> Scheme:
     """Return the scheme that a part names; refuse what is a file, a component or nothing."""
     in_file = 'combine a scheme of a file in the file, as in replace(scheme("dctcp"), balancer=MINE)'
-    require(".py" not in part, f"{told}: {in_file}")
+    require(".py" not in part, f"{where}: {in_file}")
     role = _role_of(part)
     name = part.removesuffix(f".{role}")
     if role and role not in ROLES:
         near = get_close_matches(role, ROLES, n=1)
         hint = f"did you mean {name}.{near[0]}? There" if near else "there"
-        raise ParameterError(f"{told}: {shortened(role)} is no role: {hint} are {', '.join(ROLES)}")
+        raise ParameterError(f"{where}: {shortened(role)} is no role: {hint} are {', '.join(ROLES)}")
     if name not in (each.name for each in known):
-        _refuse_component(name, part, parts, told, known)
+        _refuse_component(name, part, parts, where, known)
     return find(name)
 
 
-def _refuse_component(name: str, part: str, parts: Sequence[str], told: str, known: Sequence[Scheme]) -> None:
+def _refuse_component(name: str, part: str, parts: Sequence[str], where: str, known: Sequence[Scheme]) -> None:
     """Refuse the name of a component: which scheme has it, and what to write."""
     for scheme in known:
         role = next((place[1] for place, one in _components(scheme) if one.name == name), None)
         if role is not None:
             instead = SIGN.join(scheme.name if one == part else one for one in parts)
-            text = f"{told}: {name} is no scheme but the {role} of {scheme.name}: write {instead}"
+            text = f"{where}: {name} is no scheme but the {role} of {scheme.name}: write {instead}"
             raise ParameterError(text)
 
 
@@ -144,7 +144,7 @@ def _differing(place: Place, own: Component, plain: Component, part: str) -> Ite
             yield _Want((*place[:2], each.name), value, part)
 
 
-def _refuse_conflicts(wants: Sequence[_Want], told: str) -> None:
+def _refuse_conflicts(wants: Sequence[_Want], where: str) -> None:
     by_place: dict[Place, _Want] = {}
     for want in wants:
         other = by_place.setdefault(want.place, want)
@@ -155,39 +155,41 @@ def _refuse_conflicts(wants: Sequence[_Want], told: str) -> None:
         others = [f"{part}.{one}" for one, part in more.items() if one != role and one in ROLES and "." not in part]
         remedy = f"take one role of a part, as in {others[0]}" if others else "leave one of them out"
         what = ".".join(filter(None, want.place[1:]))
-        raise ParameterError(f"{told}: {other.part} and {want.part} each have a {what} of their own: {remedy}")
+        raise ParameterError(f"{where}: {other.part} and {want.part} each have a {what} of their own: {remedy}")
 
 
-def _put_together(wanted: Mapping[Place, _Want], told: str) -> Scheme:
+def _put_together(wanted: Mapping[Place, _Want], where: str) -> Scheme:
     """Return the plain scheme with all that is wanted: whole components first, then their parameters."""
     stacks: dict[str, Any] = {"short": PLAIN.short, "long": PLAIN.long}
     network: dict[str, Any] = {}
     for (flows, role, name), want in sorted(wanted.items(), key=lambda one: bool(one[0][2])):
         before = stacks[flows] if flows else replace(PLAIN, **network)
-        value: Any = _with_param(getattr(before, role), want, told) if name else want.value
+        value: Any = _with_param(getattr(before, role), want, where) if name else want.value
         if flows:
             stacks[flows] = replace(stacks[flows], **{role: value})
         else:
             network[role] = value
-    return replace(PLAIN, name=told, **stacks, **network)
+    return replace(PLAIN, name=where, **stacks, **network)
 
 
-def _with_param(component: Component, want: _Want, told: str) -> Component:
+def _with_param(component: Component, want: _Want, where: str) -> Component:
     _, role, name = want.place
     has = name in {each.name for each in fields(component.params)}
-    require(has, f"{told}: {want.part} sets {role}.{name}, which {component.name} does not have: leave one of them out")
+    require(
+        has, f"{where}: {want.part} sets {role}.{name}, which {component.name} does not have: leave one of them out"
+    )
     return replace(component, params=replace(component.params, **{name: want.value}))
 
 
-def _check_marks(scheme: Scheme, told: str) -> None:
+def _check_marks(scheme: Scheme, where: str) -> None:
     """Refuse a queue that would mark if packets could be marked, and windows that wait for marks."""
     capable = any(getattr(stack.transport.params, "ecn", False) for stack in scheme.stacks)
     reads = any(stack.congestion.reads_marks for stack in scheme.stacks)
     whole = "take a scheme that marks as a whole, such as dctcp"
     is_vain = _marks(scheme.queue) and not capable
-    require(not is_vain, f"{told}: its queue marks packets, but its hosts send none to be marked: {whole}")
+    require(not is_vain, f"{where}: its queue marks packets, but its hosts send none to be marked: {whole}")
     is_deaf = reads and not (capable and _may_mark(scheme.queue))
-    require(not is_deaf, f"{told}: its windows wait for marks, but no packet is marked: {whole}")
+    require(not is_deaf, f"{where}: its windows wait for marks, but no packet is marked: {whole}")
 
 
 def _may_mark(queue: Queue) -> bool:

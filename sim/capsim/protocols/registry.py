@@ -32,8 +32,8 @@ def built_in_names() -> tuple[str, ...]:
 
 def _of_package(name: str) -> Scheme:
     """Return a scheme of this package; the others, which take a tenth of a second together, are not imported."""
-    found: Scheme = import_module(f"{folder.__name__}.{name}").SCHEME
-    return found
+    scheme: Scheme = import_module(f"{folder.__name__}.{name}").SCHEME
+    return scheme
 
 
 def built_in() -> tuple[Scheme, ...]:
@@ -67,13 +67,13 @@ def _loaded(point: EntryPoint) -> Scheme:
     """Return what a package registers; whatever its code raises is reported with the name of the entry point."""
     place = f"{point.name} = {point.value!r}, registered in {ENTRY_POINT_GROUP},"
     try:
-        found = point.load()
+        registered = point.load()
     except (Exception, SystemExit) as error:  # whatever the other package raises is reported in one line
         text = f"{place} cannot be loaded, {type(error).__name__}: {error}: repair or remove the package"
         raise ParameterError(text) from error
-    if not isinstance(found, Scheme):
+    if not isinstance(registered, Scheme):
         raise ParameterError(f"{place} is no Scheme")
-    return found
+    return registered
 
 
 def scheme(name: str, *, key: str = "scheme") -> Scheme:

@@ -97,7 +97,7 @@ def path_load(params: Any, own: Any, ports: Any, candidates: Any, path: int, now
 @inlined
 def least_loaded(params: Any, own: Any, ports: Any, candidates: Any, present: int, now_ps: int, u0: float) -> int:
     """Return the least loaded path: of several the present one, else one at random."""
-    least, equal, found = path_load(params, own, ports, candidates, 0, now_ps), 1, 0
+    least, equal = path_load(params, own, ports, candidates, 0, now_ps), 1
     for path in range(1, len(candidates)):
         this = path_load(params, own, ports, candidates, path, now_ps)
         equal = equal + 1 if this == least else equal
@@ -105,11 +105,11 @@ def least_loaded(params: Any, own: Any, ports: Any, candidates: Any, present: in
             least, equal = this, 1
     if 0 <= present < len(candidates) and path_load(params, own, ports, candidates, present, now_ps) == least:
         return present
-    left = int(u0 * equal)
+    left, path = int(u0 * equal), 0
     while left >= 0:
-        left -= path_load(params, own, ports, candidates, found, now_ps) == least
-        found += 1
-    return found - 1
+        left -= path_load(params, own, ports, candidates, path, now_ps) == least
+        path += 1
+    return path - 1
 
 
 def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
@@ -148,9 +148,9 @@ def read_load(own: Any, now_ps: int) -> None:
         entry.changed = 1
     entry.measured = own.packet.load
     if own.packet.back_tag != NONE:
-        told = own.back_paths[own.packet.back_tag]
-        told.remote = own.packet.back_load
-        told.told_ps = now_ps
+        entry = own.back_paths[own.packet.back_tag]
+        entry.remote = own.packet.back_load
+        entry.told_ps = now_ps
 
 
 def see(params: Any, own: Any, switch: Any, sub: Any, packet: Any, port: Any, now_ps: int) -> int:

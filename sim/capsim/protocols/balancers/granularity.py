@@ -129,8 +129,8 @@ def see(params: Any, own: Any, switch: Any, sub: Any, packet: Any, port: Any, no
     elif where == LAST_LEAF:
         own.back.found_ps, own.back.found_tag = now_ps - own.packet.left_ps, own.packet.tag
         if own.packet.echo_ps != NONE:
-            told = own.back_paths[own.packet.echo_tag]
-            told.delay_ps = mean_of(told.delay_ps, own.packet.echo_ps, params.delay_weight)
+            entry = own.back_paths[own.packet.echo_tag]
+            entry.delay_ps = mean_of(entry.delay_ps, own.packet.echo_ps, params.delay_weight)
     return 0
 
 

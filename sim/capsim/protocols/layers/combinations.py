@@ -168,7 +168,7 @@ def determined(memory: Any, flow: Any, data: Any) -> int:
     """
     if memory.rows == 0:
         return NONE
-    columns, found = fill_matrix(memory, flow, data), NONE
+    columns, least = fill_matrix(memory, flow, data), NONE
     eliminate(memory, columns)
     row = memory.rows
     while row > 0:
@@ -178,6 +178,6 @@ def determined(memory: Any, flow: Any, data: Any) -> int:
             drop_row(memory, row)
         elif left == 1:
             segment = memory.columns[first_entry(memory, row, columns)]
-            if segment < flow.data_next + flow.buffer_segments and (found == NONE or segment < found):
-                found = segment
-    return found
+            if segment < flow.data_next + flow.buffer_segments and (least == NONE or segment < least):
+                least = segment
+    return least

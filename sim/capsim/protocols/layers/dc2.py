@@ -31,7 +31,7 @@ from capsim.protocols.layers.marks import capable, echo_mark, keep_mark
 from capsim.protocols.layers.stream import (
     STREAM_COLUMNS,
     STREAM_COUNTS,
-    Acknowledged,
+    AcknowledgedIn,
     fill_coded,
     fill_recovered,
     first_unacknowledged,
@@ -89,23 +89,23 @@ def asynchronous_loss(flow: Any, subs: Any, maps: Any) -> int:
 @inlined
 def unacknowledged_before(flow: Any, subs: Any, maps: Any, end: int) -> int:
     """Return the last data segment below `end` that is sent and not acknowledged, or NONE."""
-    found, segment = NONE, first_unacknowledged(flow, subs, maps, flow.data_acked)
+    last, segment = NONE, first_unacknowledged(flow, subs, maps, flow.data_acked)
     while segment != NONE and segment < end:
-        found = segment
+        last = segment
         segment = first_unacknowledged(flow, subs, maps, segment + 1)
-    return found
+    return last
 
 
 @inlined
 def last_of_span(flow: Any, subs: Any, maps: Any, span: int) -> int:
     """Return the data segment at place `span` of those not acknowledged, or the last if there are fewer."""
-    found, segment = NONE, flow.data_acked - 1
+    last, segment = NONE, flow.data_acked - 1
     for _ in range(span):
         segment = first_unacknowledged(flow, subs, maps, segment + 1)
         if segment == NONE:
-            return found
-        found = segment
-    return found
+            return last
+        last = segment
+    return last
 
 
 @inlined
@@ -156,7 +156,7 @@ class Dc2Params:
         at once, for that is the purpose of mixing beforehand (IV-C), and since nothing acknowledges it.
     option_bytes : bool
         Whether a coded packet is larger by the DC2 option, 3n - 1 bytes (III-B).
-    acknowledge : Acknowledged
+    acknowledge : AcknowledgedIn
         Where a decoded data segment is acknowledged. The paper does not say; but its flows end without the timeouts
         that losses would cause (VI-B), and its code is that of TCP with network coding [24], which acknowledges what
         is decoded on the connection whose packet was lost.
@@ -169,7 +169,7 @@ class Dc2Params:
     redundancy_factor: Annotated[float, bounds.FACTOR] = 1.0
     within_window: bool = False
     option_bytes: bool = True
-    acknowledge: Acknowledged = Acknowledged.SUBFLOW
+    acknowledge: AcknowledgedIn = AcknowledgedIn.SUBFLOW
 
     def most_repair_packets(self, window: int, *, largest_flow: int) -> int:
         """Return how many coded packets one event may send on a subflow: one behind each new data segment."""

@@ -19,7 +19,7 @@ from capsim.protocols.layers.marks import capable, echo_mark, keep_mark
 from capsim.protocols.layers.stream import (
     STREAM_COLUMNS,
     STREAM_COUNTS,
-    Acknowledged,
+    AcknowledgedIn,
     fill_coded,
     fill_recovered,
     first_unacknowledged,
@@ -99,7 +99,7 @@ class GenerationParams:
     within_window : bool
         Whether a coded packet leaves only where the window has room for it; else it waits for a subflow that has, until
         other coded packets are asked for.
-    acknowledge : Acknowledged
+    acknowledge : AcknowledgedIn
         Where a decoded data segment is acknowledged, as in :class:`~capsim.protocols.layers.dc2.Dc2Params`.
     """
 
@@ -110,7 +110,7 @@ class GenerationParams:
     most_overhead: Annotated[float, bounds.OVERHEAD] = 1.0
     warning_share: Annotated[float, bounds.RATIO] = 0.75
     within_window: bool = False
-    acknowledge: Acknowledged = Acknowledged.SUBFLOW
+    acknowledge: AcknowledgedIn = AcknowledgedIn.SUBFLOW
 
     def most_repair_packets(self, window: int, *, largest_flow: int) -> int:
         """Return how many coded packets one event may send: those of the blocks it fills, and those of a warning."""
@@ -134,17 +134,17 @@ def combine(
         return NONE
     memory.next_data = packet.data + 1
     own.subflow.coded_packets += 1
-    unit, near, asked = own.units[number], nearest(flow, subs), 0
+    unit, near, due = own.units[number], nearest(flow, subs), 0
     unit.packet_bytes = max(unit.packet_bytes, packet.bytes)
     memory.flags = capable(packet)
     if memory.next_data == unit.first_segment + unit.k:
-        asked = earned(params, memory, unit.k)
-    if asked == 0 and warned(params, memory, flow, subs[near], now_ps):
+        due = earned(params, memory, unit.k)
+    if due == 0 and warned(params, memory, flow, subs[near], now_ps):
         number = memory.sending_unit
-        asked = unacknowledged_in(flow, subs, maps, own.units[number])
-    if asked:
+        due = unacknowledged_in(flow, subs, maps, own.units[number])
+    if due:
         memory.open_unit = number
-        memory.left = asked
+        memory.left = due
     return near if memory.left else NONE
 
 

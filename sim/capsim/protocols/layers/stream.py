@@ -22,7 +22,7 @@ STREAM_COLUMNS = {
 }
 
 
-class Acknowledged(IntEnum):
+class AcknowledgedIn(IntEnum):
     """Where a decoded data segment is acknowledged: on the subflow that was to carry it, or in the stream only."""
 
     SUBFLOW = 0
@@ -40,17 +40,17 @@ def has(flow: Any, data: Any, segment: int) -> bool:
 @inlined
 def first_unacknowledged(flow: Any, subs: Any, maps: Any, least: int) -> int:
     """Return the first data segment from `least` on that the sender has sent and no subflow acknowledged, or NONE."""
-    found, number = NONE, flow.first_sub
+    first, number = NONE, flow.first_sub
     while number != NONE:
         sub = subs[number]
         for position in range(sub.una, sub.high):
             segment = maps[sub.ring + (position & sub.ring_mask)]
             if segment >= least:
-                if found == NONE or segment < found:
-                    found = segment
+                if first == NONE or segment < first:
+                    first = segment
                 break
         number = sub.next_sub
-    return found
+    return first
 
 
 @inlined
@@ -90,7 +90,7 @@ def fill_recovered(
     packet.unit = NONE
     packet.sent_ps = now_ps
     number = flow.first_sub
-    while number != NONE and acknowledged == Acknowledged.SUBFLOW:
+    while number != NONE and acknowledged == AcknowledgedIn.SUBFLOW:
         carrier = subs[number]
         for position in range(carrier.receive_next, carrier.end):
             if packet.segment == NONE and maps[carrier.ring + (position & carrier.ring_mask)] == segment:

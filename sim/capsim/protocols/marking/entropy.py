@@ -93,19 +93,19 @@ def in_turn(params: Any, memory: Any, u0: float) -> int:
     """Return the next entropy of a counter whose bits are flipped anew each round."""
     if memory.count == 0:
         memory.flipped = int(u0 * params.entropies)
-    found = memory.count ^ memory.flipped
+    entropy = memory.count ^ memory.flipped
     memory.count = (memory.count + 1) & (params.entropies - 1)
-    return int(found)
+    return int(entropy)
 
 
 @inlined
 def without_penalty(params: Any, memory: Any, u0: float) -> int:
     """Return the next one without penalties; of each that is passed over one is taken."""
-    found = in_turn(params, memory, u0)
-    while memory.penalties[found] > 0:
-        memory.penalties[found] -= 1
-        found = in_turn(params, memory, u0)
-    return found
+    entropy = in_turn(params, memory, u0)
+    while memory.penalties[entropy] > 0:
+        memory.penalties[entropy] -= 1
+        entropy = in_turn(params, memory, u0)
+    return entropy
 
 
 @inlined

@@ -110,10 +110,10 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
     adapt_window(memory, sub, own.packet.duplicate, recovering and sub.una > sub.recover)
     if params.undo:
         _undo(memory, sub, own.packet.duplicate - 1)
-    told = only_header(own, sub, ring, packet)
+    named = only_header(own, sub, ring, packet)
     lost = 0
     if sub.una < sub.next_segment:
-        lost = _find_lost(params, own, sub, ring, told, now_ps)
+        lost = _find_lost(params, own, sub, ring, named, now_ps)
     if lost:
         signals = (signals & ~CERTAIN) | lost
     _plan(params, memory, sub, signals & ACKED, now_ps)
@@ -223,11 +223,11 @@ def reordering_window_ps(memory: Any, sub: Any) -> int:
 
 
 @inlined
-def _find_lost(params: Any, own: Any, sub: Any, ring: Any, told: int, now_ps: int) -> int:
-    """Find what is lost, `told` if it is a segment, and when to look again (RFC 8985, 6.2, step 5); return the signals.
+def _find_lost(params: Any, own: Any, sub: Any, ring: Any, named: int, now_ps: int) -> int:
+    """Find what is lost and when to look again (RFC 8985, 6.2, step 5); return the signals.
 
-    Segments sent once were sent in their order, so those from `checked` on, none of which was sent again, were sent
-    after the newest one.
+    `named` is the segment whose header alone has come, which is lost, or NONE. Segments sent once were sent in their
+    order, so those from `checked` on, none of which was sent again, were sent after the newest one.
     """
     memory, guessed = own.subflow, 0
     memory.window_ps = reordering_window_ps(memory, sub)
@@ -237,8 +237,8 @@ def _find_lost(params: Any, own: Any, sub: Any, ring: Any, told: int, now_ps: in
     ):
         memory.checked += 1
     again, look_ps = 0, NONE
-    if told != NONE:
-        again = _miss(own, sub, ring, told)
+    if named != NONE:
+        again = _miss(own, sub, ring, named)
     for segment in range(sub.una, memory.checked):
         flags = ring[segment & sub.ring_mask]
         if flags & (SACKED | MISSING):
@@ -252,9 +252,9 @@ def _find_lost(params: Any, own: Any, sub: Any, ring: Any, told: int, now_ps: in
                 guessed = 1
                 again |= _miss(own, sub, ring, segment)
     memory.look_at_ps = look_ps
-    if again or ((guessed or told != NONE) and sub.una > sub.recover):
+    if again or ((guessed or named != NONE) and sub.una > sub.recover):
         _enter_recovery(params, memory, sub, now_ps)
-        if params.undo and not again and told == NONE:
+        if params.undo and not again and named == NONE:
             _keep_window(memory, sub)
         return LOST if guessed else LOST | CERTAIN
     return 0
