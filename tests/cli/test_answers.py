@@ -52,14 +52,15 @@ def test_where_coding_does_not_pay_it_says_so(line, capsys):
     assert "What packets say" not in text
 
 
-def test_simulated_windows_are_those_of_the_papers_measurement(capsys):
+def test_simulated_windows_are_those_of_the_papers_measurement(capsys, monkeypatch):
     """In the setting of the paper the command sends what `mean_window_delays` sends, by other random numbers."""
+    monkeypatch.setattr("capsmodel.cli.units.sent_windows.WINDOWS", 100)
     rows = json.loads(printed("optimal-k 64 --blocking-prob 0.2 --simulate --json", capsys))
     best = cm.optimal_coding_unit(64, blocking_prob=0.2, **SETTING)
     assert {best.k, 64, 32, 16} == {row["k"] for row in rows}
     assert {(row["n_paths"], row["blocked_paths"]) for row in rows} == {(10, 2)}
     for row in rows:
-        found = mean_window_delays(row["k"], r=row["r"], n_paths=10, long_flows=2, windows=200, seed=5)
+        found = mean_window_delays(row["k"], r=row["r"], n_paths=10, long_flows=2, windows=100, seed=5)
         for name in ("window_delay", "packet_delay"):
             other_s = (found[f"{name}_high_s"] - found[f"{name}_low_s"]) / 2
             allowed_s = 2.5 * (row[f"{name}_half_width_s"] ** 2 + other_s**2) ** 0.5  # 5 standard errors

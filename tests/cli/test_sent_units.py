@@ -21,9 +21,9 @@ def rows(capsys, k, r, losses=LOSSES):
 
 @pytest.fixture
 def few_units(monkeypatch):
-    """Send 600 units in a row, 60 of them with bytes; tests/agreement compares laws with thousands."""
+    """Send 600 units in a row, 20 of them with bytes; tests/agreement compares laws with thousands."""
     monkeypatch.setattr(sent_windows, "UNITS", 600)
-    monkeypatch.setattr(sent_windows, "UNITS_WITH_BYTES", 60)
+    monkeypatch.setattr(sent_windows, "UNITS_WITH_BYTES", 20)
     return sent_windows.UNITS
 
 

@@ -254,14 +254,15 @@ def test_compare_decides_the_claims_of_a_study_by_its_runs(
     (tmp_path / "claims.toml").write_text(CLAIMS)
     asked = ["compare", *FEW, "--schemes", "ecmp,rps", "--jobs", "1"]
     claims = ["--claims", str(tmp_path / "claims.toml"), "--seeds", "8"]
-    rows = json.loads(printed([*asked, *claims, "--out", str(tmp_path / "DIR"), "--json"], capsys))
+    kept = [*asked, *claims, "--out", str(tmp_path / "DIR")]
+    shown = printed(kept, capsys)
+    assert "2 claims: " in shown
+    assert "Short flows" in shown
+    assert re.search(r"16 runs, \d+ link traversals", shown), "a count is a whole number"
+    rows = json.loads(printed([*kept, "--json"], capsys))
     assert [row["id"] for row in rows] == ["sprayed", "all"]
     assert (rows[1]["seeds"], rows[1]["ours"]) == (8, 4.0)
     assert "sprayed" in (tmp_path / "DIR/verdicts.csv").read_text()
-    forgotten = printed([*asked, *claims], capsys)
-    assert "2 claims: " in forgotten
-    assert "Short flows" in forgotten
-    assert re.search(r"16 runs, \d+ link traversals", forgotten), "a count is a whole number"
     succeed(*asked, *claims, "--write", str(tmp_path / "study.toml"))
     capsys.readouterr()
     shutil.copytree(tmp_path / "DIR/runs", tmp_path / "other/runs")

@@ -389,7 +389,7 @@ def test_costs_are_those_of_the_rows_that_are_there(capsys):
     assert costs["cpu_s"] == pytest.approx(sum(kept[one]["cpu_s"] for one in ids))
 
 
-@pytest.mark.parametrize("name", ["caps-incast1", "mmptcp-thr-benson"])
+@pytest.mark.parametrize("name", ["caps-incast1", pytest.param("mmptcp-thr-benson", marks=pytest.mark.agreement)])
 def test_the_small_version_of_a_study_of_the_papers_runs_and_decides_nothing(name, capsys):
     """Two seeds of its first point."""
     told = succeeded(f"study {name} --quick --jobs 1 --out DIR", capsys).out

@@ -6,6 +6,7 @@
 import hashlib
 import json
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ def digest(column):
     return hashlib.sha256(np.ascontiguousarray(column, np.int64).tobytes()).hexdigest()[:16]
 
 
+@cache
 def frozen():
     """Return what the file holds: by fabric, then scheme."""
     return json.loads(FILE.read_text(encoding="utf-8"))

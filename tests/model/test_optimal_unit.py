@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -146,7 +147,7 @@ def test_no_pair_of_k_and_r_is_better(w, p, fabric, ratio, whole_units):
 @pytest.mark.parametrize(("w", "long", "rate_bps"), [(24, 3e-3, 1e9), (49, 4e-4, 7e8), (10, 8e-4, 3e8), (3, 7e-4, 2e8)])
 def test_every_k_has_its_best_r(w, long, rate_bps, whole_units):
     """Where packets take long to send the best r of the next k is often lower."""
-    p = np.concatenate([np.linspace(0, 0.98, 60), np.linspace(0.01, 0.05, 20), [1e-9, 1e-6, 1e-3]])
+    p = np.concatenate([np.linspace(0, 0.98, 30), np.linspace(0.01, 0.05, 10), [1e-9, 1e-6, 1e-3]])
     common = {"rtt_short_s": 2e-5, "rtt_long_s": long, "packet_bytes": 1500, "rate_bps": rate_bps, "window_packets": w}
     curve = delay_curve(blocking_prob=p, whole_units=whole_units, **common)
     k, r = np.arange(1, w + 1)[:, None], np.arange(260)
@@ -232,7 +233,8 @@ def wrong_points():
     """Windows of which one point by itself once had another answer than many."""
     fabric = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500}
     least = [(1400, 0.88), (2000, 0.7), (2400, 0.6), (2500, 0.65), (4000, 0.5), (5000, 0.4), (8000, 0.3)]
-    return [(w, fabric | {"blocking_prob": p, "rate_bps": rate}) for w, p in least for rate in (1e10, 1e11, 4e11)]
+    rates = cycle([1e10, 1e11, 4e11])
+    return [(w, fabric | {"blocking_prob": p, "rate_bps": next(rates)}) for w, p in least]
 
 
 @pytest.mark.parametrize(("w", "setting"), wrong_points())
@@ -248,7 +250,7 @@ def test_a_window_of_2500_packets_at_100_gbps():
     assert best.delay_s == pytest.approx(0.7917454e-3, rel=1e-7)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     st.floats(1, 4000),
     st.one_of(st.floats(0, 0.99), st.sampled_from([0.5, 0.99])),
@@ -262,7 +264,10 @@ def test_one_point_is_many_points_and_exhaustive_search(w, p, rate_bps, packet_b
     """The delay of every size, its r found by halving and not in steps; of some sizes, of every r."""
     common = {"window_packets": w, "blocking_prob": p, "packet_bytes": packet_bytes, "rate_bps": rate_bps}
     common |= {"rtt_short_s": 2e-5, "rtt_long_s": 2e-5 * ratio, "objective": objective, "whole_units": whole_units}
-    best, many = optimal_coding_unit(**common), optimal_coding_unit(**(common | {"window_packets": [w] * 40}))
+    best = optimal_coding_unit(**common)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_unit_search, "_RUN_BY_PYTHON", 0)  # what is compiled has the same bits
+        many = optimal_coding_unit(**(common | {"window_packets": [w] * 3}))
     for name, value in vars(best).items():
         assert np.all(getattr(many, name) == value), name
     k = np.arange(1, int(w) + 1)
@@ -274,7 +279,8 @@ def test_one_point_is_many_points_and_exhaustive_search(w, p, rate_bps, packet_b
     assert (best.near_k_min, best.near_k_max) == (near[0], near[-1])
     if objective == COST:
         some = np.unique([1, best.k, int(w) // 3 + 1, int(w)])
-        most_r = min((2e-5 * ratio - 2e-5) * rate_bps / (8 * packet_bytes), 4 * w * p / (1 - p) + 300)
+        most_r = min((2e-5 * ratio - 2e-5) * rate_bps / (8 * packet_bytes), 4 * w * p / (1 - p) + 300, 5_000)
+        some = some[curve.r[some - 1] < most_r]
         of_every_r = window_delay_s(some[:, None], r=np.arange(int(most_r) + 2), **common)
         np.testing.assert_allclose(every[some - 1], of_every_r.min(axis=1), rtol=1e-12)
 

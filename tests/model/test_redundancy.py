@@ -16,7 +16,7 @@ from capsmodel.coding.redundancy import (
     traffic_overhead,
 )
 
-EVERY_K = np.arange(1, 10_001)
+EVERY_K = np.arange(1, 4_001)
 
 
 @pytest.mark.parametrize(("k", "p", "r"), [(21, 0.3, 9), (42, 0.3, 18), (4, 0.2, 1), (10, 4 / 12, 5), (1, 0.0, 0)])
@@ -25,8 +25,8 @@ def test_plain_double_arithmetic_would_err_here(k, p, r):
 
 
 def test_counts_of_paths_give_the_exact_ceiling(subtests):
-    """Every p = a/b of b paths and every k up to 10^4, against whole-number division."""
-    for b in range(1, 97):
+    """Every p = a/b of up to 64 paths and every k up to 4000, against whole-number division."""
+    for b in range(1, 65):
         with subtests.test(b=b):
             a = np.arange(b)[:, None]
             exact = -(-EVERY_K * a // (b - a))

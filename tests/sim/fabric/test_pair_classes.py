@@ -68,9 +68,13 @@ BYTES = {"mss_bytes": 1460, "header_bytes": 40}
 
 @pytest.mark.parametrize("name", FABRICS)
 def test_ideal_fct_s_of_a_class_is_that_of_each_pair(name: str) -> None:
-    """Wrong line: a class that forgets a rate, a delay, a number of links or a detour. All pairs of hosts."""
+    """Wrong line: a class that forgets a rate, a delay, a number of links or a detour.
+
+    All pairs of hosts; of hundreds every fourth, which begins at each host and ends at each.
+    """
     fabric = FABRICS[name].build(seed=3)
     every = list(permutations(range(fabric.n_hosts), 2))
+    every = every[:: 4 if len(every) > 200 else 1]
     for flow_bytes, pairs in ((14_601, every), (1, every[::7]), (200_000, every[3::7])):
         src, dst = np.array(pairs).T
         together = ideal_fct_s(_flows(src, dst, flow_bytes), fabric, **BYTES)

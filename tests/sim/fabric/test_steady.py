@@ -1,5 +1,7 @@
 """Property: a start in the steady state adds flows that are not counted, and leaves those that are as they were."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +18,9 @@ FABRIC = KIND.build()
 FEW = Poisson(workload="websearch", load=0.6, flows=30)
 
 
+@cache
 def drawn(*entries: Poisson, seed: int = 1) -> FlowList:
+    """Return the flows of a seed, the same for all tests that ask for them."""
     return draw_flows(entries, FABRIC, seed=seed, short_bytes=100_000)
 
 
@@ -59,16 +63,16 @@ def test_the_number_in_progress_is_that_of_littles_law(load: float) -> None:
 @pytest.mark.parametrize("slowdown", [1.0, 9.0])
 def test_a_slowdown_that_is_given_decides_how_many_flows_are_in_progress(slowdown: float) -> None:
     """8 hosts: load 0.6 times the slowdown each; the counted flows are the same."""
-    found = [drawn(steady(slowdown=slowdown), seed=seed) for seed in range(200)]
+    found = [drawn(steady(slowdown=slowdown), seed=seed) for seed in range(100)]
     mean = 8 * 0.6 * slowdown
-    assert np.mean([np.sum(flows.start_ps == 0) for flows in found]) == pytest.approx(mean, abs=4 * np.sqrt(mean / 200))
+    assert np.mean([np.sum(flows.start_ps == 0) for flows in found]) == pytest.approx(mean, abs=4 * np.sqrt(mean / 100))
     assert np.array_equal(found[3].flow_bytes[found[3].counted], drawn(FEW, seed=3).flow_bytes)
 
 
 def test_entries_share_the_load_that_decides_how_long_flows_last() -> None:
     """Two entries of 0.3 each begin with as many flows as one of 0.6."""
-    halves = [np.sum(drawn(steady(load=0.3), steady(load=0.3), seed=seed).start_ps == 0) for seed in range(200)]
-    assert np.mean(halves) == pytest.approx(19.2, abs=4 * np.sqrt(19.2 / 200))
+    halves = [np.sum(drawn(steady(load=0.3), steady(load=0.3), seed=seed).start_ps == 0) for seed in range(100)]
+    assert np.mean(halves) == pytest.approx(19.2, abs=4 * np.sqrt(19.2 / 100))
 
 
 def test_arrivals_keep_their_rate_before_between_and_after() -> None:
@@ -221,7 +225,7 @@ def test_a_fat_tree_under_a_load_of_its_uplinks_starts_steadily_too() -> None:
 
 def test_residual_sizes_are_those_of_the_workload() -> None:
     """The mean of what is left at time 0 is E[X^2]/(2 E[X])."""
-    left = np.concatenate([(flows := drawn(steady(), seed=s)).flow_bytes[flows.start_ps == 0] for s in range(200)])
+    left = np.concatenate([(flows := drawn(steady(), seed=s)).flow_bytes[flows.start_ps == 0] for s in range(120)])
     sizes = load_workload("websearch")
     mean = sizes.expectation(lambda x: x**2) / (2 * sizes.mean_bytes)
     assert left.mean() == pytest.approx(mean, abs=4 * left.std() / np.sqrt(len(left)))

@@ -31,7 +31,7 @@ from capsim.records import CONGESTION_EXPERIENCED, ECN_CAPABLE, ECN_ECHO, RETRAN
 from capsim.results.tables import KINDS
 
 FABRIC = LeafSpine(leaves=2, hosts_per_leaf=3, spines=2, rate_bps=2e8, host_rate_bps=1e9, buffer_packets=15)
-TRAFFIC = (Poisson(min_bytes=1000, max_bytes=200_000, load=0.4, flows=12, pairs="other-leaf"),)
+TRAFFIC = (Poisson(min_bytes=1000, max_bytes=200_000, load=0.4, flows=8, pairs="other-leaf"),)
 SCENARIO = Scenario(fabric=FABRIC, traffic=TRAFFIC, trace="packets")
 MSS, HEADERS, ETHERNET = 1460, 40, 14
 Capture = tuple[list[Any], list[Ether]]  # metadata and packets
@@ -81,7 +81,7 @@ def host(address: str) -> int:
 def test_every_packet_is_there_once_at_its_time_and_with_its_length(result: Result, capture: Capture) -> None:
     metadata, packets = capture
     lines = sent(result)
-    assert len(packets) == len(lines) > 1000
+    assert len(packets) == len(lines) > 400
     assert [(one.sec, one.usec) for one in metadata] == [divmod(ps // 1000, 10**9) for ps in lines["time_ps"].tolist()]
     assert [one.wirelen for one in metadata] == (ETHERNET + lines["bytes"]).tolist()
     assert {one.caplen for one in metadata} == {ETHERNET + HEADERS}
@@ -166,7 +166,7 @@ def test_coded_packets_name_their_unit_in_udp(tmp_path: Path) -> None:
     result = simulate(SCENARIO, scheme="caps")
     _, packets = captured(result, tmp_path)
     coded = [(packet, line) for packet, line in zip(packets, sent(result), strict=True) if UDP in packet]
-    assert len(coded) == sum(KINDS[line["kind"]] == "coded" for line in sent(result)) > 100
+    assert len(coded) == sum(KINDS[line["kind"]] == "coded" for line in sent(result)) > 50
     for packet, line in coded:
         behind = bytes(packet[UDP].payload)
         assert (packet[IP].len, packet[UDP].len, packet[UDP].chksum) == (line["bytes"], line["bytes"] - 20, 0)
@@ -254,7 +254,7 @@ def test_the_capture_of_a_saved_result_is_the_same(result: Result, tmp_path: Pat
 def test_a_long_trace_is_written_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     result = simulate(SCENARIO, scheme="ecmp")
     write_pcap(result, tmp_path / "whole")
-    monkeypatch.setattr("capsim.results.pcap._LINES_AT_ONCE", 1000)
+    monkeypatch.setattr("capsim.results.pcap._LINES_AT_ONCE", 500)
     write_pcap(result, tmp_path / "parts")
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
 
