@@ -114,7 +114,7 @@ def mean_fct(
     0.8 (:func:`capsmodel.fct.replication.mean_shortest_wait`). Short flows load the queue with bursts of X < M packets,
     which takes a share ε(1 - X/M) off the wait of one copy. Both copies hash to one of n paths with probability 1/n,
     and then wait as one. On a fat-tree both use the same host links and their waits correlate, so that bursts of M
-    packets leave nearly nothing of the saving (notebook 11).
+    packets leave nearly nothing of the saving (lesson "Two copies" of the course).
 
     References
     ----------
