@@ -7,7 +7,7 @@
 # listed in [the course](../docs/course.md), all symbols in [one table](../docs/glossary.md#symbols-of-the-course).
 #
 # **After this notebook** you can compute the completion time of a flow that is alone, simulate flows that are not, and
-# read the line that says whether packets agree with a formula. It runs in about 15 s on one core; the very first
+# read the line that says whether packets agree with a formula. It runs in about 15 s on one core; the first larger
 # simulation on a machine compiles the simulator, which takes up to two minutes.
 
 # %%

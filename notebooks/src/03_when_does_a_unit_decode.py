@@ -94,7 +94,7 @@ for (long_flows, counts), color in zip(over_r.items(), ("C0", "C1", "C2"), stric
     r = np.arange(8)
     left.plot(r, cm.decode_prob(10, r=r, blocking_prob=long_flows / 40), color=color, label=f"$n_L$ = {long_flows}")
     draw(left, repair, counts, color=color)
-left.plot(2, 1, "kX", label='printed for $n_L$ = 2: "almost 1"')
+left.plot(2, 1, "kX", label='published for $n_L$ = 2: "almost 1"')
 left.set(xlabel="repair packets r of a unit with k = 10", ylabel="share of units decoded", title="40 paths")
 k = np.arange(1, 43)
 rule = cm.repair_packets(k, blocking_prob=0.3)

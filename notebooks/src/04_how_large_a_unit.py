@@ -56,7 +56,7 @@ best = {
     objective: cm.optimal_coding_unit(WINDOW, blocking_prob=PROBS, objective=objective, **SETTING)
     for objective in ("eq4", "with_redundancy_cost")
 }
-print("printed:", *PAPER_UNITS, "\nEq. 4:  ", *best["eq4"].k)
+print("published:", *PAPER_UNITS, "\nEq. 4:    ", *best["eq4"].k)
 
 # %% [markdown]
 # The reason: $r$ is that of the mean rule, with which $p_S$ is near one half for every $k$. Then $p_S^{w/k}$ grows
@@ -72,7 +72,7 @@ costly = best["with_redundancy_cost"]
 for i, p in enumerate(PROBS):
     print(
         f"p_B = {p}: k = {costly.k[i]}, r = {costly.r[i]}, within 1% for k = {costly.near_k_min[i]} to "
-        f"{costly.near_k_max[i]}; printed {PAPER_UNITS[i]}"
+        f"{costly.near_k_max[i]}; published {PAPER_UNITS[i]}"
     )
 
 # %% [markdown]
@@ -116,7 +116,7 @@ for axes, title, (objective, found) in zip(panels, titles, delays.items(), stric
         bars = [one.high - one.value for one in means]
         axes.errorbar(sizes, [one.value for one in means], bars, fmt="o", ms=4, capsize=2, label=label)
         within[objective, number] = argmin_interval(sizes, samples, confidence=0.999)
-    axes.axvline(29, color="k", ls=":", label="printed optimum, k = 29")
+    axes.axvline(29, color="k", ls=":", label="published optimum, k = 29")
     axes.set(xlabel="source packets of a unit k", title=title, ylim=(0, 4.4))
 panels[0].set_ylabel("delay of a window of 64 packets, ms")
 panels[1].legend(frameon=False, loc="upper right")

@@ -78,7 +78,7 @@ for size, color in zip(sizes, ("C0", "C1", "C2"), strict=True):
     left.plot(n_b, cm.reordering_prob(size, congested_prob=n_b / PATHS), color=color, label=f"S = {size}")
     value, below, above = np.transpose([share(run["reordered_packets"] > 0) for run in runs[size]])
     left.errorbar(slow_paths, value, [below, above], fmt="o", ms=4, capsize=2, color=color)
-left.axvline(20, color="k", ls=":", label="printed worst case")
+left.axvline(20, color="k", ls=":", label="published worst case")
 left.set(xlabel=f"slow paths of {PATHS}", ylabel="share of flows reordered")
 for count, color in zip((1, 3, 19), ("C0", "C1", "C2"), strict=True):
     size = np.arange(1, 46)
