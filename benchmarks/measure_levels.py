@@ -271,7 +271,8 @@ def print_levels(samples: list[Kept]) -> None:
         "noisiest points": noisiest(samples),
     }
     heads = [f"{name} ({len(listed)})" for name, listed in sets.items()]
-    print("| a claim is about | first look | level | " + " | ".join(heads) + " | means: 95% of samples below |")
+    columns = ["a claim is about", "first interim analysis, seeds", "level", *heads, "means: 95% of samples below"]
+    print(f"| {' | '.join(columns)} |")
     print("|---|--:|--:|" + "--:|" * (len(heads) + 1))
     for rule in RULES:
         found = [shares(rule, listed) for listed in sets.values()]

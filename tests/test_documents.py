@@ -92,6 +92,17 @@ def test_a_word_of_the_glossary_is_defined_once():
     assert [str(file) for file in sources if defined.search(file.read_text())] == []
 
 
+def test_a_change_of_the_verdict_rules_has_a_dated_row():
+    """Catches a row without a date, before or since, and one that is not in its place."""
+    history = (ROOT / "data/papers/rules_history.md").read_text()
+    table = history[history.index("|---|---|---|---|\n") :].split("\n\n")[0].splitlines()[1:]
+    rows = [re.fullmatch(r"\| (\d{4}-\d\d-\d\d)(?:, later)? \| ([^|]+) \| ([^|]+) \|[^|]*\|", line) for line in table]
+    assert [line for line, row in zip(table, rows, strict=True) if row is None] == []
+    dates = [row[1] for row in rows]
+    assert dates == sorted(dates)
+    assert len(dates) > 50
+
+
 def test_changes_and_citation_have_the_version_and_its_date():
     """CITATION.cff has no date until CHANGELOG.md has one."""
     newest, date = re.search(r"^## (\S+) \((unreleased|\d{4}-\d\d-\d\d)\)$", CHANGES, re.MULTILINE).groups()

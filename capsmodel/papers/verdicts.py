@@ -16,7 +16,7 @@ The words and what they need are in :mod:`capsmodel.experiments.words`, and what
   if it fails there and holds at another value, it depends on the setting. In which settings the word of a study holds
   is reported beside it (:mod:`capsim.study.campaign`).
 
-Rules that were changed when values were known are listed in ``docs/verdict_rules.md``, with dates.
+Rules that were changed when values were known are listed in ``data/papers/rules_history.md``, with dates.
 """
 
 from collections.abc import Sequence
