@@ -9,12 +9,11 @@ from dataclasses import replace
 import pytest
 from study.made_up import COPIES, TABLES, TIMER, MadeUp, design, halved, run, slower
 
-from capsim import scheme
+from capsim import Study, scheme
 from capsim.study import campaign as campaigns
 from capsim.study.campaign import Campaign, advance
 from capsim.study.claims.looks import numbers_of
 from capsim.study.kept_runs import SECOND_FAMILY, Group
-from capsim.study.study import Study
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.progress import Progress
 from capsmodel.experiments.results import part_files
