@@ -16,12 +16,14 @@ from agreement.measured.whole_fabrics import EVERY_SIZE, WHOLES, run_of, wholes
 
 from capsim import excerpt
 from capsim.results.fct import slowdown_by_size
+from capsim.study.comparison import few_inputs
 
 pytestmark = pytest.mark.agreement
 
 SEEDS = range(1, 6)
 LIMITS = {"mean_slowdown": 0.06, "p99_slowdown": 0.15}
 SAME_FLOWS = {"mean_slowdown": 0.03, "p99_slowdown": 0.08}
+SAID = 0.04  # how near what the command says must be to these ratios
 MOVED = moved_rows()
 KEPT = wholes()
 PAGE = Path(__file__).parents[2].joinpath("docs", "howto", "large_fabric.md").read_text(encoding="utf-8")
@@ -48,10 +50,12 @@ def test_the_same_flows_have_the_slowdowns_of_the_whole_in_groups_of_its_leaves(
     ratios = [small[metric] / whole[metric] for metric in SAME_FLOWS]
     for ratio, limit in zip(ratios, SAME_FLOWS.values(), strict=True):
         assert abs(ratio - 1) <= limit
+    of = excerpt(WHOLES[name].scenario(), blocks=leaves).excerpt_of
+    assert ratios == pytest.approx([1 - lacking for lacking in few_inputs(of)], abs=SAID)
     assert f"| `{scheme}` | {leaves} | {' | '.join(f'{ratio:.3f}' for ratio in ratios)} |" in PAGE
 
 
-@pytest.mark.parametrize(("name", "scheme"), KEPT.index)
+@pytest.mark.parametrize(("name", "scheme"), [key for key in KEPT.index if key[0].endswith("leaves")])
 def test_excerpt_has_the_slowdowns_of_the_whole(name, scheme):
     """Wrong line: flows, rates or partners of an excerpt that are not the whole's share."""
     whole, small = KEPT.loc[name, scheme], slowdowns(name, scheme)

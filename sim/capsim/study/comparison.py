@@ -28,6 +28,7 @@ from capsmodel.queueing.settling import mean_slowdown
 ESTIMATE_EDGES_BYTES = (0, 1e4, 1e5, 1e6, float("inf"))
 """Bins of flow sizes of an estimate, in bytes."""
 _TAIL_FLOWS = 1000  # of a bin, below which a 99th percentile rests on fewer than ten flows
+_MEAN_OF_INPUTS, _P99_OF_INPUTS = 0.06, 0.17  # `few_inputs`, of uet
 _LOAD_EFFECT = 0.01  # of the load that seeds offer by chance on slowdowns, from which on it is said
 _MOST_TIMEOUTS = 0.01  # share of flows, above which a few of them decide the tail
 
@@ -164,10 +165,10 @@ class Estimated:
         return together[["scheme", *together.columns.drop("scheme")]]
 
     def remarks(self) -> list[str]:
-        """Return what the numbers lack: another load than asked for, flows that had not ended, tails of few flows."""
+        """Return what the numbers lack: inputs of ports, load by chance, flows that had not ended, tails of few."""
         table = self.table()
         lines = [line for name, flows in self.flows.items() for line in _lacking(flows, table[table["scheme"] == name])]
-        return _load_lines(self.compared.runs) + lines
+        return [_inputs_line(self.of), *_load_lines(self.compared.runs), *lines]
 
     def __repr__(self) -> str:
         """Return what it is of, and mean and 99th percentile of all flows by scheme."""
@@ -178,6 +179,25 @@ class Estimated:
             f"  {row['scheme']}: slowdown {row['mean_slowdown']:.3g}, p99 {row['p99_slowdown']:.3g}" for row in rows
         )
         return "\n".join([f"Estimated: slowdowns on {of.hosts:,} hosts from {part}, {seeds} seeds", *means])
+
+
+def few_inputs(of: ExcerptOf) -> tuple[float, float]:
+    r"""Return by which shares mean and 99th percentile of slowdowns are too low in an excerpt, as runs have shown.
+
+    A port from the top tier to a block has an input for each other block. Packets of one input come one after the other
+    and do not meet: of n inputs there is the share 1 - 1/n of the wait of very many. Both shares are in proportion to
+    what k blocks lack of it beside L, :math:`\frac1{k-1}-\frac1{L-1}`, with the factors of the scheme that lacks most
+    where whole runs are kept, at a load of 0.6 (``docs/howto/large_fabric.md``).
+    """
+    lacking = 1 / (of.blocks - 1) - 1 / (of.of_blocks - 1)
+    return _MEAN_OF_INPUTS * lacking, _P99_OF_INPUTS * lacking
+
+
+def _inputs_line(of: ExcerptOf) -> str:
+    mean, p99 = (f"{100 * one:.1f}%" for one in few_inputs(of))
+    here, whole, word = of.blocks - 1, of.of_blocks - 1, of.fabric.blocks().word
+    ports = f"a port to one of the {word} has {here} inputs, in the whole {whole}"
+    return f"inputs: {ports}: means are some {mean} too low for it, 99th percentiles {p99} (measured at a load of 0.6)"
 
 
 def _load_lines(runs: pd.DataFrame) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from agreement.measured.whole_fabrics import EVERY_SIZE, KEPT, WHOLES
+from agreement.measured.whole_fabrics import EVERY_SIZE, RESULTS, WHOLES
 
 from capsim import FlowList, Result, excerpt
 from capsim import scheme as find
@@ -25,7 +25,7 @@ from capsim.run.simulation import prepare, run_prepared
 from capsim.scenario.profile import filled
 from capsmodel import __version__
 
-MOVED = KEPT.with_name("moved_flows.csv")
+MOVED = RESULTS / "moved_flows.csv"
 CASES = tuple(("512 hosts, 64 leaves", scheme, 1, leaves) for leaves in (4, 8) for scheme in ("uet", "dctcp"))
 
 

@@ -1,8 +1,8 @@
 """Runs of whole fabrics with steady starts, which excerpts of them are compared with.
 
-They are kept in ``data/results/whole_fabrics.csv``, a row a fabric and scheme: what ran (``id`` of the run and the
+They are kept in ``data/results/whole_fabrics*.csv``, a row a fabric and scheme: what ran (``id`` of the run and the
 version of the package), its flows, traversals and processor time, and the slowdowns that the test reads. ``python
-tests/agreement/measured/whole_fabrics.py`` runs what is not there and adds it.
+tests/agreement/measured/whole_fabrics.py`` runs what is not there and adds it to the last of the files.
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from capsim import LeafSpine, Poisson, Result, Scenario, simulate
+from capsim import FatTree, LeafSpine, Poisson, Result, Scenario, simulate
+from capsim.fabric.kinds import AnyFabric
 from capsim.results.fct import slowdown_by_size
 from capsmodel import __version__
 
-KEPT = Path(__file__).parents[3] / "data" / "results" / "whole_fabrics.csv"
+RESULTS = Path(__file__).parents[3] / "data" / "results"
+ADDED = RESULTS / "whole_fabrics.2.csv"
 EVERY_SIZE = (0, float("inf"))
 FLOWS_PER_HOST = 62.5
 LINKS = {"rate_bps": 100e9, "delay_s": 1e-6}
@@ -24,7 +26,7 @@ LINKS = {"rate_bps": 100e9, "delay_s": 1e-6}
 class Whole:
     """A fabric that ran whole: the fabric, its number of hosts, and the schemes that it ran."""
 
-    fabric: LeafSpine
+    fabric: AnyFabric
     hosts: int
     schemes: tuple[str, ...]
 
@@ -38,6 +40,7 @@ class Whole:
 WHOLES = {
     "128 hosts, 16 leaves": Whole(LeafSpine(leaves=16, hosts_per_leaf=8, spines=8, **LINKS), 128, ("uet", "dctcp")),
     "512 hosts, 64 leaves": Whole(LeafSpine(leaves=64, hosts_per_leaf=8, spines=8, **LINKS), 512, ("uet", "dctcp")),
+    "128 hosts, 8 pods": Whole(FatTree(pods=8, **LINKS), 128, ("uet",)),
 }
 
 
@@ -58,14 +61,14 @@ def kept_row(name: str, scheme: str) -> dict[str, object]:
 
 def wholes() -> pd.DataFrame:
     """Return the rows that are kept, by fabric and scheme."""
-    return pd.read_csv(KEPT).set_index(["fabric", "scheme"])
+    files = sorted(RESULTS.glob("whole_fabrics*.csv"))
+    return pd.concat([pd.read_csv(file) for file in files]).set_index(["fabric", "scheme"])
 
 
 if __name__ == "__main__":
-    there = pd.read_csv(KEPT).to_dict("records") if KEPT.is_file() else []
-    ran = {(row["fabric"], row["scheme"]) for row in there}
+    there = set(wholes().index)
     for fabric, whole in WHOLES.items():
         for one in whole.schemes:
-            if (fabric, one) not in ran:
-                there.append(kept_row(fabric, one))
-                pd.DataFrame(there).to_csv(KEPT, index=False)
+            if (fabric, one) not in there:
+                row = pd.DataFrame([kept_row(fabric, one)])
+                row.to_csv(ADDED, mode="a", header=not ADDED.is_file(), index=False)
