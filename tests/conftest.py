@@ -1,5 +1,6 @@
 """Settings of all tests: Hypothesis's examples, which cases are run, and the number of comparisons with models."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from capsmodel.experiments.agreement import FAMILY_FALSE_ALARM_PROB, FAMILY_TEST
 settings.register_profile("capsmodel", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("fresh", deadline=None, max_examples=1000, print_blob=True)  # other ones each time, nightly
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "capsmodel"))
+
+WHOLE_FILE = "\npytestmark = pytest.mark.agreement\n"
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the workers of xdist keep all cores busy already
@@ -74,6 +77,23 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("every") < 1:
         raise pytest.UsageError(f"--every={config.getoption('every')}, but it must be at least 1")
     config.pluginmanager.register(Comparisons())
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files that are of the other lane as a whole, before what they need is imported."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if config.getoption("only") == "fast" and is_test:
+        return WHOLE_FILE in collection_path.read_text(encoding="utf-8") or None
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage while thousands of tests are collected, and later not among what stays until the end."""
+    gc.disable()
+    yield
+    gc.enable()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
