@@ -29,7 +29,6 @@ extensions = [
     "gallery_pages",
 ]
 
-root_doc = "docs/index"
 include_patterns = ["docs/**", "notebooks/*.ipynb", "CONTRIBUTING.md", "CHANGELOG.md", "sim/README.md", "data/**.md"]
 exclude_patterns = [".venv", "out"]
 
@@ -59,4 +58,12 @@ html_css_files = ["site.css"]
 templates_path = ["_templates"]
 html_show_sphinx = False
 html_copy_source = False
-html_additional_pages = {"index": "redirect.html"}  # the first page, where one looks for it
+# The first page, where one looks for it, and addresses of pages that are part of another one.
+MOVED = {
+    "index": "docs/index",
+    "docs/capsim_against_htsim": "docs/validation",
+    "docs/capsim_against_ns3": "docs/validation",
+}
+root_doc = MOVED["index"]
+html_additional_pages = dict.fromkeys(MOVED, "redirect.html")
+html_context = {"moved": MOVED}

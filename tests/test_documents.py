@@ -9,6 +9,11 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from other_simulators import test_against_ns3 as ns3
+from other_simulators import test_causes_of_differences as causes
+from other_simulators.compare_with_ns3 import NOT_COMPARED
+from other_simulators.htsim_cases import CASES as HTSIM_CASES
+from other_simulators.reference_scenarios import names as ns3_scenarios
 
 from capsim import schemes
 from capsmodel import __version__
@@ -164,3 +169,52 @@ def test_the_readme_counts_schemes_and_claims():
     assert f"{len(schemes())} schemes" in readme
     assert f"{claim_totals(claims())[-1]['all']} claims" in readme
     assert len(readme.splitlines()) <= 120
+
+
+VALIDATION = (ROOT / "docs/validation.md").read_text()
+
+
+def rows_below(head):
+    """Return the rows of the first table of the page on validation that begins so, by their first cell."""
+    table = VALIDATION[VALIDATION.index(head) :].split("\n\n")[0].splitlines()[2:]
+    return {cells[0]: cells[1:] for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in table)}
+
+
+def test_agreement_with_other_simulators_is_told_as_it_is_tabled():
+    """Three texts say one thing, and its counts are those of the tables and of the tests that hold them."""
+    of_ns3, of_htsim = rows_below("| scenario | equal flows"), rows_below("| case | mean: htsim (us)")
+    assert sorted(of_ns3) == sorted(ns3_scenarios())
+    assert sorted(of_htsim) == sorted(HTSIM_CASES)
+    equal = {name for name, row in of_ns3.items() if len(set(row[0].split(" of "))) == 1}
+    assert equal == ns3.EXACT
+    means = {name: abs(float(row[3]) - 1) for name, row in of_ns3.items() if name not in {*equal, *NOT_COMPARED}}
+    lossless = [off for name, off in means.items() if of_ns3[name][7].startswith("0 /")]
+    assert max(lossless) <= 0.01
+    assert max(means.values()) <= 0.05
+    within = sum(abs(float(row[2]) - 1) <= 0.01 for row in of_htsim.values())
+    told = (
+        f"{len(equal)} of {len(of_ns3)} scenarios agree with ns-3 in every completion time to the picosecond and "
+        f"{len(means)} more in their means, within 1% without losses and 5% with; with htsim means agree within 1% in "
+        f"{within} of {len(of_htsim)} cases."
+    )
+    for name in ("README.md", "docs/which_simulator.md", "CHANGELOG.md"):
+        assert told in " ".join((ROOT / name).read_text().split()), name
+    page = " ".join(VALIDATION.split())
+    assert f"of {len(of_ns3)} scenarios, {len(equal)} agree in every completion time" in page
+    assert f"and {len(means)} more in their means: within 1% without losses, within 5% with losses" in page
+    assert f"Means agree within 1% in {within} of {len(of_htsim)} cases" in page
+
+
+def test_the_scenarios_that_the_rules_of_ns3_explain_are_counted():
+    explained = (causes.test_newreno_with_its_rules_is_that_of_ns3, causes.test_dctcp_with_its_rules_is_that_of_ns3)
+    names = {name for test in explained for mark in test.pytestmark for name in mark.args[1]}
+    assert not names & ns3.EXACT
+    assert f"{len(names)} scenarios more agree to the picosecond" in VALIDATION
+
+
+def test_an_address_that_moved_leads_to_a_page_and_no_page_is_there():
+    (table,) = re.findall(r"^MOVED = \{\n(.*?)^\}", (ROOT / "docs/conf.py").read_text(), re.DOTALL | re.MULTILINE)
+    moved = dict(re.findall(r'"(.+)": "(.+)"', table))
+    pages = {path.rpartition(".")[0] for path in THERE if path.endswith((".md", ".rst"))}
+    assert set(moved.values()) <= pages
+    assert set(moved) & pages == set()

@@ -203,6 +203,6 @@ def test_the_kept_words_are_on_the_claims_about_published_outputs():
     studies = [load_study(data_path(f"studies/{name}.toml")) for name in ("published", "published_rates")]
     assert list(found["id"]) == [claim for study in studies for claim in study.design.claims]
     assert found["word"].value_counts().to_dict() == {"agrees": 26, "differs": 5, "open": 6}
-    page = Path(__file__).parents[2].joinpath("docs", "capsim_against_htsim.md").read_text(encoding="utf-8")
+    page = Path(__file__).parents[2].joinpath("docs", "validation.md").read_text(encoding="utf-8")
     for row in found.tail(3).itertuples():
         assert f"| {row.ours:.2f} [{row.low:.2f}, {row.high:.2f}] | {row.word} |" in page

@@ -1,6 +1,6 @@
 """capsim beside htsim, case by case.
 
-``PYTHONPATH=tests python -m other_simulators.compare_with_htsim`` prints the tables of docs/capsim_against_htsim.md.
+``PYTHONPATH=tests python -m other_simulators.compare_with_htsim`` prints the tables of docs/validation.md.
 """
 
 import json
@@ -28,7 +28,7 @@ from capsmodel.metrics import percentile
 
 COLUMNS = (
     *("case", "mean: htsim (us)", "capsim (us)", "ratio", "its 95% interval"),
-    *("99th: ratio", "last: ratio", "headers", "sent again"),
+    *("99th: ratio", "last: ratio", "headers", "retransmitted"),
 )
 FIFO = replace(ECN, params=replace(ECN.params, threshold_packets=MARK_LOW_PACKETS))
 # What one convention is worth: changes of the scheme, by the case in which they are tried.

@@ -1,7 +1,7 @@
 """capsim beside ns-3, scenario by scenario.
 
 ``PYTHONPATH=tests python -m other_simulators.compare_with_ns3 [SCENARIO ...]`` prints the table of
-docs/capsim_against_ns3.md.
+docs/validation.md.
 """
 
 import json
@@ -27,11 +27,11 @@ COLUMNS = (
     "capsim (ms)",
     "ratio",
     "dropped",
-    "sent again",
+    "retransmitted",
     "marked",
     "waiting",
 )
-# Run and shown, but held to no tolerance: docs/capsim_against_ns3.md says what is known of the causes.
+# Run and shown, but held to no tolerance: docs/validation.md says what is known of the causes.
 NOT_COMPARED = {
     "web-search": "without SACK, ns-3 enters recovery again and again without a loss",
     "ties-incast-32": "without SACK, ns-3 sends the segment behind a recovery again; capsim waits for the timer",

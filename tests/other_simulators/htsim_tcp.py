@@ -7,7 +7,7 @@ No program of htsim lets its TCP run flows that are read, so ``htsim_dumbbell.cc
     make -C csg-htsim/sim libhtsim.a
     PYTHONPATH=tests python -m other_simulators.htsim_tcp csg-htsim/sim
 
-Without a folder it prints the table of docs/capsim_against_htsim.md. Each host has a delay of its own, so that no two
+Without a folder it prints the table of docs/validation.md. Each host has a delay of its own, so that no two
 packets arrive at the same time. Packets have 1500 bytes and no headers, connections are opened before their flows.
 """
 
@@ -211,7 +211,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         make(Path(sys.argv[1]).resolve())
         return
-    print("| case | equal flows | mean: htsim (ms) | capsim (ms) | ratio | last: ratio | dropped | sent again |")
+    print("| case | equal flows | mean: htsim (ms) | capsim (ms) | ratio | last: ratio | dropped | retransmitted |")
     print("|" + "---|" * 8)
     for name, case in CASES.items():
         arrival = replace(ECN, params=replace(ECN.params, threshold_packets=case.mark_packets))

@@ -1,4 +1,4 @@
-"""Another simulator: capsim against htsim on the same flows; docs/capsim_against_htsim.md explains what is left."""
+"""Another simulator: capsim against htsim on the same flows; docs/validation.md explains what is left."""
 
 import pytest
 from other_simulators.compare_with_htsim import capsim_outcome, htsim_outcome, printed_digits, values

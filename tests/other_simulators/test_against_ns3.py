@@ -1,4 +1,4 @@
-"""Another simulator: capsim against ns-3.44 on the same flows; docs/capsim_against_ns3.md explains what is left."""
+"""Another simulator: capsim against ns-3.44 on the same flows; docs/validation.md explains what is left."""
 
 import json
 

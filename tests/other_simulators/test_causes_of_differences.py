@@ -1,6 +1,6 @@
 """Another simulator: with the rules in which ns-3 differs from the RFCs, every flow takes ns-3's time.
 
-docs/capsim_against_ns3.md names these rules. Packets of one picosecond are taken in order of scheduling, as in ns-3.
+docs/validation.md names these rules. Packets of one picosecond are taken in order of scheduling, as in ns-3.
 """
 
 import pytest

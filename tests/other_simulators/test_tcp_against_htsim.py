@@ -1,4 +1,4 @@
-"""Another simulator: TCP and DCTCP against htsim's; docs/capsim_against_htsim.md names the rules that differ."""
+"""Another simulator: TCP and DCTCP against htsim's; docs/validation.md names the rules that differ."""
 
 from hashlib import sha256
 
