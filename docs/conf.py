@@ -63,6 +63,10 @@ MOVED = {
     "index": "docs/index",
     "docs/capsim_against_htsim": "docs/validation",
     "docs/capsim_against_ns3": "docs/validation",
+    "docs/howto/cluster": "docs/howto/study",
+    "docs/howto/collectives": "docs/howto/own_flows",
+    "docs/howto/combine": "docs/howto/own_scheme",
+    "docs/howto/high_rates": "docs/howto/sprayed",
 }
 root_doc = MOVED["index"]
 html_additional_pages = dict.fromkeys(MOVED, "redirect.html")

@@ -34,7 +34,7 @@ def run_command(line):
 
 def test_the_line_for_a_cluster_runs_with_the_address_of_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (DOCS / "howto" / "cluster.md").read_text(encoding="utf-8")
+    text = (DOCS / "howto" / "study.md").read_text(encoding="utf-8")
     for block in FILE.finditer(text):
         Path(block["name"]).write_text(block["text"], encoding="utf-8")
     ((before, _, after),) = CLUSTER_LINE.findall(text)
