@@ -271,7 +271,7 @@ COMMANDS = (
         "cite",
         _PAPERS,
         "equations:cite",
-        "Print references to the papers.",
-        ("cite", "cite --paper caps --style text"),
+        "Print references to the papers, or to what a run used.",
+        ("cite", "cite --paper caps --style text", "cite out/flows.parquet"),
     ),
 )

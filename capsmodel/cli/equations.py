@@ -322,14 +322,25 @@ def _csv_row(row: ClaimRow) -> dict[str, Any]:
     return asdict(row.claim) | asdict(row.entry) | lists
 
 
-def cite(*, paper: str | None = None, style: Literal["bibtex", "text"] = "bibtex") -> None:
-    """Print references to the papers.
+def cite(run: Path | None = None, *, paper: str | None = None, style: Literal["bibtex", "text"] = "bibtex") -> None:
+    """Print references to the papers, or to what a run used: the sources of its schemes and of its flow sizes.
 
     Parameters
     ----------
+    run
+        A Parquet file of a result, such as out/flows.parquet, or its folder.
     paper
         One of caps, mmptcp, repflow, cdcps, dc2mtcp; all when not given.
     style
         bibtex or text.
     """
-    print(references(paper, style=style))
+    if run is None:
+        print(references(paper, style=style))
+        return
+    require(paper is None, "--paper is one of the five papers: leave it out where a run is named")
+    from capsim.results.files import read_manifest
+    from capsim.scenario.scenario import from_dict
+    from capsmodel.papers.sources import cite_run
+
+    manifest = read_manifest(run / "flows.parquet" if run.is_dir() else run)
+    print(cite_run(from_dict(manifest["parameters"]["scenario"]), style=style))

@@ -356,18 +356,20 @@ def cite(paper: str | None = None, *, style: Literal["bibtex", "text"] = "bibtex
 Proc. IEEE INFOCOM, pp. 1581-1589, 2014.
     """
     choice("style", style, ("bibtex", "text"))
-    form = _text if style == "text" else _bibtex
+    form = reference_text if style == "text" else bibtex
     return "\n\n".join(form(one) for one in chosen(paper))
 
 
-def _text(paper: Paper) -> str:
+def reference_text(paper: Paper) -> str:
+    """Return a reference to a paper as a line of text."""
     place = [paper.venue, f"vol. {paper.volume}" * bool(paper.volume), f"pp. {paper.pages}" * bool(paper.pages)]
     place += [str(paper.year or ""), f"doi:{paper.doi}" * bool(paper.doi)]
     parts = [", ".join(paper.authors), paper.title, ", ".join(part for part in place if part)]
     return ". ".join(part for part in parts if part) + "."
 
 
-def _bibtex(paper: Paper) -> str:
+def bibtex(paper: Paper) -> str:
+    """Return a reference to a paper as BibTeX."""
     kind = "misc" if not paper.venue else "inproceedings" if paper.venue.startswith("Proc.") else "article"
     fields = {
         "author": " and ".join(paper.authors),
