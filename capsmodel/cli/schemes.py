@@ -6,8 +6,8 @@ from typing import Any
 from capsim import scheme as find
 from capsim import schemes as all_schemes
 from capsim.protocols.registry import NICS, built_in
-from capsim.roles.catalogue import Parameter, named_part, parameters, parts_of, parts_with_parameters, shown_value
-from capsim.roles.components import Scheme
+from capsim.roles.catalogue import Parameter, parameters
+from capsim.roles.components import Scheme, named_part, parts_of, parts_with_parameters, shown_value
 from capsim.roles.hooks import ROLES
 from capsmodel.checks import choice
 from capsmodel.cli.shared.output import AS_TEXT, Output, explain, print_table, say, without_markup

@@ -81,8 +81,8 @@ def _of_schemes(scenario: Scenario, style: Literal["bibtex", "text"]) -> Iterato
 def _of_sizes(scenario: Scenario, style: Literal["bibtex", "text"]) -> Iterator[str]:
     names = (getattr(entry, "workload", None) for entry in scenario.traffic)
     for name in dict.fromkeys(filter(None, names)):
-        found = workload_source(name)
-        yield _bare(f"Flow sizes {found.name}: {found.source}, {found.path} ({found.snapshot})", style)
+        source = workload_source(name)
+        yield _bare(f"Flow sizes {source.name}: {source.source}, {source.path} ({source.snapshot})", style)
 
 
 def _bare(text: str, style: Literal["bibtex", "text"]) -> str:
@@ -105,8 +105,18 @@ def _key(text: str) -> str:
 def _sources() -> dict[str, Paper]:
     """Return the sources that are no papers of the index, by what schemes call them."""
     entries = tomllib.loads(data_path("papers/sources.toml").read_text(encoding="utf-8"))
-    empty = {"volume": "", "pages": "", "doi": "", "equations": (), "discrepancies": ()}
     return {
-        name: Paper(key=_key(name), authors=tuple(entry.pop("authors")), **entry, **empty)
+        name: Paper(
+            key=_key(name),
+            title=entry["title"],
+            authors=tuple(entry["authors"]),
+            venue=entry["venue"],
+            year=entry["year"],
+            volume="",
+            pages="",
+            doi="",
+            equations=(),
+            discrepancies=(),
+        )
         for name, entry in entries.items()
     }

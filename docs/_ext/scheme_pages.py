@@ -14,8 +14,8 @@ from sphinx.application import Sphinx
 from capsim.base.bounds import NUMBER, Bound, param_bounds
 from capsim.protocols import schemes as folder
 from capsim.protocols.registry import NICS, built_in
-from capsim.roles.catalogue import meanings_of, parts_of
-from capsim.roles.components import Scheme
+from capsim.roles.catalogue import meanings_of
+from capsim.roles.components import Scheme, parts_of
 from capsim.roles.hooks import HOOKS, ROLES
 from capsmodel import papers
 from capsmodel.cli.schemes import in_groups

@@ -292,12 +292,12 @@ def _reason(kind: Any, key: str, plain: Any) -> str:
     parent = _kind_at(kind, place, plain)
     hint = _hints(parent).get(last) if hasattr(parent, "__struct_fields__") else None
     parts = [one for part in (hint, *get_args(hint)) for one in getattr(part, "__metadata__", ())]
-    told = next((one.extra for one in parts if isinstance(one, msgspec.Meta) and one.extra), None)
-    if told is None:
+    extra = next((one.extra for one in parts if isinstance(one, msgspec.Meta) and one.extra), None)
+    if extra is None:
         return ""
     value = _value_at(key, plain)
-    is_number = told["share"] and isinstance(value, int | float)
-    return f": {told['reason']}" + (in_percent(value) if is_number else "")
+    is_number = extra["share"] and isinstance(value, int | float)
+    return f": {extra['reason']}" + (in_percent(value) if is_number else "")
 
 
 def _without_wrapping(kind: Any) -> Any:

@@ -12,10 +12,8 @@ from enum import IntEnum
 from pkgutil import resolve_name
 from typing import Any
 
-from capsim.base.bounds import NUMBER, SSTHRESH_BYTES, Bound, param_bounds
-from capsim.roles.components import Component, Scheme
-from capsim.roles.hooks import HOST_ROLES, ROLES
-from capsmodel.experiments.number_texts import quantity
+from capsim.base.bounds import NUMBER, Bound, param_bounds
+from capsim.roles.components import Component, Scheme, components, shown_value
 
 _ENTRY = re.compile(r"([a-z]\w*(?:, [a-z]\w*)*)(?: : \S.*)?")
 _AS_IN = re.compile(r"As in :class:`~?([\w.]+)`\W*")
@@ -59,63 +57,6 @@ class Parameter:
     def shown(self) -> str:
         """Return the default as an option takes it."""
         return shown_value(self.name, self.default)
-
-
-def shown_value(name: str, value: object) -> str:
-    """Return a value of a parameter as an option takes it; a size above all flows and windows in words."""
-    is_high = name.endswith("_bytes") and value == SSTHRESH_BYTES.largest
-    return "arbitrarily high" if is_high else quantity(name, value)
-
-
-def parts_of(scheme: Scheme, role: str) -> dict[str, Component]:
-    """Return what plays a role, by the flows that it is for: ``short``, ``long``, or all (an empty text).
-
-    Examples
-    --------
-    >>> from capsim.protocols.registry import scheme
-    >>> {flows: part.name for flows, part in parts_of(scheme("caps"), "layer").items()}
-    {'short': 'caps', 'long': 'none'}
-    """
-    if role not in HOST_ROLES:
-        return {"": getattr(scheme, role)}
-    short, long = getattr(scheme.short, role), getattr(scheme.long, role)
-    return {"": short} if short == long else {"short": short, "long": long}
-
-
-def components(scheme: Scheme) -> list[tuple[str, Component]]:
-    """Return every component of a scheme with the flows that it is for, as in :func:`parts_of`, role by role.
-
-    Examples
-    --------
-    >>> from capsim.protocols.registry import scheme
-    >>> [part.name for flows, part in components(scheme("caps")) if flows == "long"]
-    ['none']
-    """
-    return [part for role in ROLES for part in parts_of(scheme, role).items()]
-
-
-def parts_with_parameters(scheme: Scheme) -> list[dict[str, str]]:
-    """Return a row for each component: its role, its name with the flows that it is for, its parameters with defaults.
-
-    Examples
-    --------
-    >>> from capsim.protocols.registry import scheme
-    >>> parts_with_parameters(scheme("ecmp"))[5]
-    {'part': 'balancer', 'component': 'ecmp', 'parameters': 'split modulo'}
-    """
-    return [
-        {
-            "part": part.role,
-            "component": named_part(part, flows),
-            "parameters": ", ".join(f"{item.name} {item.shown}" for item in _of_component(part, flows=flows)),
-        }
-        for flows, part in components(scheme)
-    ]
-
-
-def named_part(component: Component, flows: str) -> str:
-    """Return the name of a component, and the flows that it is for where they are not all."""
-    return component.name + (f" ({flows} flows)" if flows else "")
 
 
 def parameters(scheme: Scheme) -> list[Parameter]:

@@ -29,6 +29,7 @@ from capsim.base.structs import did_you_mean, plain_numbers
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES, Hook
 from capsim.roles.own import Memory, check_memory, with_lengths
 from capsmodel.checks import ParameterError, choice, require
+from capsmodel.experiments.number_texts import quantity
 from capsmodel.experiments.reprs import as_html
 
 
@@ -355,8 +356,6 @@ class Scheme:
 
     def _repr_html_(self) -> str:
         """Return the same, and its parts with their parameters as a table."""
-        from capsim.roles.catalogue import parts_with_parameters  # which knows schemes
-
         return as_html(repr(self), parts_with_parameters(self))
 
     def __post_init__(self) -> None:
@@ -473,3 +472,59 @@ def _member(kind: type[IntEnum], value: Any, name: str) -> IntEnum:
         return value
     choice(name, value, known)
     return known[value]
+
+
+def parts_of(scheme: Scheme, role: str) -> dict[str, Component]:
+    """Return what plays a role, by the flows that it is for: ``short``, ``long``, or all (an empty text).
+
+    Examples
+    --------
+    >>> from capsim.protocols.registry import scheme
+    >>> {flows: part.name for flows, part in parts_of(scheme("caps"), "layer").items()}
+    {'short': 'caps', 'long': 'none'}
+    """
+    if role not in HOST_ROLES:
+        return {"": getattr(scheme, role)}
+    short, long = getattr(scheme.short, role), getattr(scheme.long, role)
+    return {"": short} if short == long else {"short": short, "long": long}
+
+
+def components(scheme: Scheme) -> list[tuple[str, Component]]:
+    """Return every component of a scheme with the flows that it is for, as in :func:`parts_of`, role by role.
+
+    Examples
+    --------
+    >>> from capsim.protocols.registry import scheme
+    >>> [part.name for flows, part in components(scheme("caps")) if flows == "long"]
+    ['none']
+    """
+    return [part for role in ROLES for part in parts_of(scheme, role).items()]
+
+
+def parts_with_parameters(scheme: Scheme) -> list[dict[str, str]]:
+    """Return a row for each component: its role, its name with the flows that it is for, its parameters with defaults.
+
+    Examples
+    --------
+    >>> from capsim.protocols.registry import scheme
+    >>> parts_with_parameters(scheme("ecmp"))[5]
+    {'part': 'balancer', 'component': 'ecmp', 'parameters': 'split modulo'}
+    """
+    rows = []
+    for flows, part in components(scheme):
+        values = (f"{name} {shown_value(name, getattr(part.params, name))}" for name in part.settable)
+        rows.append({"part": part.role, "component": named_part(part, flows), "parameters": ", ".join(values)})
+    return rows
+
+
+def named_part(component: Component, flows: str) -> str:
+    """Return the name of a component, and the flows that it is for where they are not all."""
+    return component.name + (f" ({flows} flows)" if flows else "")
+
+
+def shown_value(name: str, value: object) -> str:
+    """Return a value of a parameter as an option takes it; a size above all flows and windows in words."""
+    if isinstance(value, IntEnum):
+        return value.name.lower()
+    is_high = name.endswith("_bytes") and value == bounds.SSTHRESH_BYTES.largest
+    return "arbitrarily high" if is_high else quantity(name, value)

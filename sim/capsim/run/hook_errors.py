@@ -11,8 +11,7 @@ from inspect import Parameter
 from capsim import records
 from capsim.base.bounds import shortened
 from capsim.base.inlined import is_marked
-from capsim.roles.catalogue import components
-from capsim.roles.components import Scheme
+from capsim.roles.components import Scheme, components
 from capsim.roles.hooks import HOOKS, Hook, hooks_of, is_own
 from capsim.run.hook_calls import RULE, check_calls, line, place_of
 from capsmodel.checks import ParameterError, require

@@ -334,11 +334,11 @@ def profile_rate_bps(profile: object, *, where: str = "scenario") -> float | Non
     """
     if profile in ("", SITES):
         return None
-    found = _RATE_PROFILE.fullmatch(profile) if isinstance(profile, str) else None
-    if found is None:
+    match = _RATE_PROFILE.fullmatch(profile) if isinstance(profile, str) else None
+    if match is None:
         rule = f"write the rate of hosts, as in 100g or 1.6t, or {SITES}"
         raise ParameterError(f"{where}: profile = {shortened(profile)}: {rule}")
-    return float(Decimal(found[1]).scaleb(9 if found[2] == "g" else 12))
+    return float(Decimal(match[1]).scaleb(9 if match[2] == "g" else 12))
 
 
 def _with_scheme_files(tables: dict[str, Any], folder: Path) -> dict[str, Any]:

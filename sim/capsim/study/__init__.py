@@ -13,6 +13,7 @@ Module          Holds
 `kept_runs`     the runs in a folder, and about what others will take
 `campaign`      which runs come next, and where all claims stand
 `study`         a study that is run: its rows, flows, verdicts, tables and pictures
+`texts`         means, words and claims in lines and cells
 `comparison`    several schemes on the same flows: a study with one axis
 `plot`          panels with intervals and what is printed
 =============== ==================================================================================

@@ -52,8 +52,8 @@ from capsim.study.scheme_runs import (
     result_name,
     save_lacking,
 )
+from capsim.study.texts import claimed, mean_cells, mean_lines, verdict_cells
 from capsmodel.checks import ParameterError, choice, require
-from capsmodel.experiments.number_texts import positive_with_error, with_interval
 from capsmodel.experiments.reprs import as_html
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.robustness import TEXT
@@ -77,7 +77,6 @@ __all__ = ["Studied", "Study", "load_study"]
 ROWS, RESULTS = "runs", "results"
 """Folders of a study: rows of runs, and whole results where they are kept."""
 MOST_RUNS = 100_000
-_MOST_SHOWN = 8  # points
 
 
 class Study:
@@ -180,7 +179,7 @@ class Study:
         design = self._design
         axes = (f"{axis.name} ({', '.join(str(value) for value in axis.values)})" for axis in design.axes.values())
         left_open = {"left open": f"{', '.join(design.unstated)}; {len(design.settings)} settings"}
-        claims = {name: _claimed(claim) for name, claim in self.claims.items()}
+        claims = {name: claimed(claim) for name, claim in self.claims.items()}
         return {"axes": ", ".join(axes)} | (left_open if design.unstated else {}) | claims
 
     def tasks(self, *, results: Path | None = None) -> list[Task]:
@@ -432,7 +431,7 @@ class Studied:
         rows = []
         for name in self.study._simulated:
             claim, verdict = self.study.claims[name], self.verdict(name)
-            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": _claimed(claim)}
+            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": claimed(claim)}
             head |= {"metric": known_metric(self.study.design.metric(name)).words, "printed": claim.printed}
             head |= {"word": verdict.word, "begins": self.study.design.begins(name)}
             head |= {"about": ABOUT, "seeds": verdict.seeds}
@@ -623,51 +622,22 @@ class Studied:
     def __repr__(self) -> str:
         """Return how many runs there are, the means of a few metrics, and the words on the claims."""
         words = [f"  {name}: {self.verdict(name).word}" for name in self.study._simulated]
-        return "\n".join([self._head, *(words or self._means())])
+        return "\n".join([self._head, *(words or mean_lines(self._means(), self.points))])
 
     def _repr_html_(self) -> str:
         """Return how many runs there are, and the words on the claims, or else means of a few metrics, as a table."""
-        return as_html(self._head, self._words() or self._rows())
+        cells = verdict_cells(self.verdicts().to_dict("records"))
+        return as_html(self._head, cells or mean_cells(self._means(), list(self.study.design.axes)))
 
     @property
     def _head(self) -> str:
         seeds = self.runs["seed"].nunique() if len(self.runs) else 0
         return f"Studied: {self.study.name}, {len(self.points)} points, {seeds} seeds, {len(self.runs)} runs"
 
-    def _words(self) -> list[dict[str, str]]:
-        """Return a row for each claim and point: the word, and our value with its interval."""
-        return [
-            {name: str(row[name]) for name in ("id", "word", "seeds", "point")}
-            | {"ours": with_interval(row["ours"], row["low"], row["high"])}
-            for row in self.verdicts().to_dict("records")
-        ]
-
-    def _rows(self) -> list[dict[str, str]]:
-        """Return a row for each point: the values of its axes, and means of a few metrics with their half-widths."""
-        rows: dict[tuple[str, ...], dict[str, str]] = {}
-        for row in self._mean_rows:
-            known = known_metric(str(row["metric"]))
-            point = {axis: str(row[axis]) for axis in self.study.design.axes}
-            cells = rows.setdefault(tuple(point.values()), point)
-            cells[known.label] = positive_with_error(row["mean"] * known.factor, row["half_width"] * known.factor)
-        return [*rows.values()]
-
-    @property
-    def _mean_rows(self) -> list[dict[Hashable, Any]]:
+    def _means(self) -> list[Mapping[Hashable, Any]]:
         """Return the rows of the table of the metrics that a picture shows, as far as they were measured."""
         there = [metric for metric in self.main_metrics if metric in self.runs]
-        return self.table(there).to_dict("records") if there else []
-
-    def _means(self) -> list[str]:
-        """Return a line for each of the first points with the means of a few metrics."""
-        rows = self._mean_rows
-        there = dict.fromkeys(row["metric"] for row in rows)
-        lines = [
-            f"  {point_name(point)}: {'; '.join(map(_in_words, rows[start : start + len(there)]))}"
-            for point, start in zip(self.points, range(0, len(rows), max(1, len(there))), strict=False)
-        ]
-        more = len(lines) - _MOST_SHOWN
-        return lines[:_MOST_SHOWN] + ([f"  and {more} more"] if more > 0 else [])
+        return list(self.table(there).to_dict("records")) if there else []
 
 
 def load_study(file: str | Path, **changed: Any) -> Study:
@@ -690,13 +660,6 @@ def load_study(file: str | Path, **changed: Any) -> Study:
     return Study.of(Design(read_study(Path(file)), changed))
 
 
-def _in_words(row: Mapping[Hashable, Any]) -> str:
-    """Return a row of a metric table in words."""
-    known = known_metric(str(row["metric"]))
-    unit = f" {known.shown_unit}" if known.shown_unit else ""
-    return f"{known.words} {positive_with_error(row['mean'] * known.factor, row['half_width'] * known.factor)}{unit}"
-
-
 def _one_at_a_time(points: Sequence[Point]) -> list[Point]:
     """Return points that have each value of each axis at least once."""
     seen: set[tuple[str, Any]] = set()
@@ -706,16 +669,3 @@ def _one_at_a_time(points: Sequence[Point]) -> list[Point]:
             seen.update(point)
             chosen.append(point)
     return chosen
-
-
-def _claimed(claim: Claim) -> str:
-    """Return what a claim says in words."""
-    if claim.text:
-        return claim.text
-    sides = [_terms(claim.subject), claim.is_, _terms(claim.baseline), claim.printed]
-    return f"{known_metric(claim.metric).words}: {' '.join(filter(None, sides))}"
-
-
-def _terms(terms: Any) -> str:
-    listed = terms if isinstance(terms, tuple) else (terms,)
-    return " or ".join(one if isinstance(one, str) else point_name(one.items()) for one in listed)

@@ -27,7 +27,7 @@ from capsim.engines import run
 from capsim.engines.probes import observables
 from capsim.protocols.layers.caps_per_host import CAPS_LAYER_PER_HOST
 from capsim.protocols.transports.tcp import SsthreshFrom
-from capsim.roles.catalogue import components
+from capsim.roles.components import components
 
 pytestmark = pytest.mark.agreement
 

@@ -25,7 +25,8 @@ from capsim import (
     with_settings,
 )
 from capsim.results.manifest import run_id, run_parameters
-from capsim.roles.catalogue import components, parameters
+from capsim.roles.catalogue import parameters
+from capsim.roles.components import components
 from capsim.roles.hooks import HOST_ROLES
 from capsim.scenario.scenario import from_dict
 from capsim.study.scheme_runs import SHOWN_METRICS, metric_table, result_name, row_of
