@@ -62,6 +62,19 @@ ELSEWHERE = {
 }
 
 
+# Words that only this project had, and those of the field that replace them.
+PRIVATE_WORDS = {
+    r"sendings": "transmissions",
+    r"sent again": "retransmitted",
+    r"in turns?": "round robin, alternating",
+    r"runs? of losses": "loss burst",
+    r"famil(y|ies) of seeds": "independent seeds",
+    r"(keep|same|a|the) promises?": "target failure probability",
+    r"(next|last|first|each|every|its|all) looks?": "interim analysis",
+    r"of print": "published",
+}
+
+
 def prose(document):
     """Return the text of a document without its blocks of code."""
     return re.sub(r"^```.*?^```", "", document.read_text(), flags=re.DOTALL | re.MULTILINE)
@@ -95,6 +108,19 @@ def test_a_word_of_the_glossary_is_defined_once():
     defined = re.compile(r"\*blocked\*\s+(#\s+)?(when|if)\b")
     sources = chain(*((ROOT / folder).rglob("*.[mp][dy]") for folder in ("capsmodel", "sim", "notebooks", "docs")))
     assert [str(file) for file in sources if defined.search(file.read_text())] == []
+
+
+def test_texts_have_the_words_of_the_field():
+    """In documents but the release notes, and in the texts of notebooks; code, options and identifiers keep theirs."""
+    texts = {document: SPAN.sub("", prose(document)) for document in DOCUMENTS if document.name != "CHANGELOG.md"}
+    for notebook in (ROOT / "notebooks/src").glob("*.py"):
+        lines = re.findall(r"^# (.*)$", notebook.read_text(), re.MULTILINE)
+        texts[notebook] = SPAN.sub("", "\n".join(lines))
+    private = re.compile(rf"\b({'|'.join(PRIVATE_WORDS)})\b".replace(" ", r"\s+"), re.IGNORECASE)
+    assert len(texts) > 40
+    assert {
+        str(path): found for path, text in texts.items() if (found := [match[0] for match in private.finditer(text)])
+    } == {}
 
 
 def test_a_change_of_the_verdict_rules_has_a_dated_row():
