@@ -52,7 +52,7 @@ def test_the_same_flows_have_the_slowdowns_of_the_whole_in_groups_of_its_leaves(
         assert abs(ratio - 1) <= limit
     of = excerpt(WHOLES[name].scenario(), blocks=leaves).excerpt_of
     assert ratios == pytest.approx([1 - lacking for lacking in few_inputs(of)], abs=SAID)
-    assert f"| `{scheme}` | {leaves} | {' | '.join(f'{ratio:.3f}' for ratio in ratios)} |" in PAGE
+    assert f"| {name} | `{scheme}` | {leaves} | {' | '.join(f'{ratio:.3f}' for ratio in ratios)} |" in PAGE
 
 
 @pytest.mark.parametrize(("name", "scheme"), [key for key in KEPT.index if key[0].endswith("leaves")])

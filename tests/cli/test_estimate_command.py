@@ -78,7 +78,7 @@ def test_the_command_prints_what_the_function_returns(
         ([0.5, 0.7, 0.6], []),
         (
             [0.4, 0.6, 0.5],
-            ["offer 0.500 of the links of hosts by chance, 0.600 is asked for: slowdowns are some 25% lower"],
+            ["offer 0.500 of the links of hosts by chance, 0.600 is asked for: slowdowns are up to 25% lower"],
         ),
         ([1.0, 1.2, 1.1], []),
         ([nan, nan, nan], []),

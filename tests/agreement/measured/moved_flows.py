@@ -26,7 +26,10 @@ from capsim.scenario.profile import filled
 from capsmodel import __version__
 
 MOVED = RESULTS / "moved_flows.csv"
-CASES = tuple(("512 hosts, 64 leaves", scheme, 1, leaves) for leaves in (4, 8) for scheme in ("uet", "dctcp"))
+CASES = (
+    *(("512 hosts, 64 leaves", scheme, 1, leaves) for leaves in (4, 8) for scheme in ("uet", "dctcp")),
+    ("128 hosts, 8 pods", "uet", 1, 4),
+)
 
 
 def moved(flows: FlowList, leaves: npt.NDArray[np.int64], hosts: int, rng: np.random.Generator) -> FlowList:
