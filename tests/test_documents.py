@@ -16,6 +16,7 @@ from other_simulators.htsim_cases import CASES as HTSIM_CASES
 from other_simulators.reference_scenarios import names as ns3_scenarios
 
 from capsim import schemes
+from capsim.roles.hooks import HOST_ROLES, ROLES
 from capsmodel import __version__
 from capsmodel.papers import claim_totals, claims
 
@@ -195,6 +196,39 @@ def test_the_readme_counts_schemes_and_claims():
     assert f"{len(schemes())} schemes" in readme
     assert f"{claim_totals(claims())[-1]['all']} claims" in readme
     assert len(readme.splitlines()) <= 120
+
+
+NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("sim/README.md", "has a component for each of {roles} *roles*. The {hosts} of hosts are a *stack*"),
+        ("docs/howto/own_scheme.md", "A scheme is a combination of {roles} components"),
+        ("docs/howto/own_scheme.md", "The {hosts} of hosts are a *stack*"),
+        ("docs/glossary.md", "what a component decides; there are {roles}, {hosts} of hosts"),
+        ("docs/glossary.md", "the {hosts} components that a host runs"),
+        ("docs/glossary.md", "CAPS has {caps}, each a scheme of the simulator"),
+        ("README.md", "all of them check what {papers} papers print"),
+        ("docs/index.md", "holds the formulas of {papers} papers"),
+    ],
+)
+def test_counts_of_roles_and_papers_are_those_of_the_packages(name, sentence):
+    counts = {
+        "roles": len(ROLES),
+        "hosts": len(HOST_ROLES),
+        "caps": sum(each == "caps" or each.startswith("caps_") for each in schemes()),
+        "papers": len({row.claim.paper for row in claims()}),
+    }
+    text = " ".join((ROOT / name).read_text().split())
+    assert sentence.format(**{key: NUMBERS[count] for key, count in counts.items()}) in text
+
+
+@pytest.mark.parametrize("name", ["sim/README.md", "docs/howto/own_scheme.md"])
+def test_a_table_of_roles_has_them_all(name):
+    table = re.search(r"^\| role \| decides \|.*?\n\n", (ROOT / name).read_text(), re.DOTALL | re.MULTILINE)[0]
+    assert re.findall(r"^\| (\w+) \|", table, re.MULTILINE)[1:] == [*ROLES]
 
 
 VALIDATION = (ROOT / "docs/validation.md").read_text()

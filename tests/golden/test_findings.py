@@ -35,7 +35,7 @@ OF_TODAY = [
 
 @pytest.fixture(scope="module")
 def by_nic():
-    """Return the runs of 44 schemes by metric, NIC and scheme, a row a seed."""
+    """Return the runs of all schemes by metric, NIC and scheme, a row a seed."""
     rows = pd.read_csv(data_path("results/all_schemes_nic.csv"))
     return rows.pivot_table(index="seed", columns=["nic", "scheme"], values=[SHORT, UNTIMED, "timeout_ratio_short"])
 
@@ -112,6 +112,15 @@ def test_caps_beside_long_flows():
     mean_s = rows.groupby("form")["mean_fct_s"].mean()
     assert round(mean_s["caps"] / mean_s["rps"]) == 9
     assert "120 short flows take nine times as long as under spraying" in RUNNING
+
+
+def test_schemes_and_cases_of_the_kept_runs_are_counted(by_nic, today):
+    cases, schemes = today.index.unique("case"), today.columns
+    assert (
+        f"{len(schemes)} combinations of what the field does today answer the same flows in {len(cases)} cases"
+        in RUNNING
+    )
+    assert f"makes these runs, of {by_nic.columns.unique('scheme').size} schemes" in RUNNING
 
 
 @pytest.mark.parametrize(("case", "scheme"), OF_TODAY)
