@@ -50,7 +50,10 @@ BAD = [
     ("optimal-k 64 --nosuch", "Unknown option: --nosuch: capsmodel optimal-k --help shows what it takes"),
     ("optimal-k 64 --rtt-shor 1ms", "Unknown option: --rtt-shor. Did you mean --rtt-short?\n"),
     ("optimal-k -5", "window_packets = -5"),
-    ("schemes caps extra", "capsmodel: unexpected argument extra: capsmodel schemes --help shows what it takes"),
+    (
+        "schemes caps transport extra",
+        "capsmodel: unexpected argument extra: capsmodel schemes --help shows what it takes",
+    ),
     ("codec decode", "parameter FILE requires an argument: capsmodel codec decode --help shows what it takes"),
     ("decode-prob 0", "k = 0"),
     ("decode-prob 9007199254740993", "k = 9.0072e+15, but it must be a whole number of at least 1 and below 2^53"),

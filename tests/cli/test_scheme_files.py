@@ -93,7 +93,7 @@ def test_a_parameter_of_it_is_set_and_listed_like_any(capsys: pytest.CaptureFixt
     assert status("simulate", *SMALL, *arguments) == 0
     assert used_spines(Result.load("out")) == {"spine0"}
     capsys.readouterr()
-    assert status("schemes", "own/last.py:SCHEME") == 0
+    assert status("schemes", "own/last.py:SCHEME", "balancer") == 0
     assert "From the end, from 1." in capsys.readouterr().out
 
 

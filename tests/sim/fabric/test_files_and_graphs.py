@@ -450,7 +450,10 @@ def test_of_many_faults_the_first_are_named(tmp_path: Path) -> None:
         ({"kind": "file", "nodes_file": "n.csv", "links_file": "l.csv", "nodes": []}, "from files only"),
         ({"kind": "file", "nodes_file": "n.csv", "links_file": "l.csv", "rate_bps": 1e9}, "unknown key `rate_bps`"),
         ({"kind": "topology", **GRAPH, "edges": GRAPH["edges"][1:]}, r"fabric.nodes\[0\]: host 'x' has no link"),
-        ({"kind": "topology", **GRAPH, "nodes": 3 * [{"name": "x", "kind": "router"}]}, r"nodes\[0\].kind: Invalid"),
+        (
+            {"kind": "topology", **GRAPH, "nodes": 3 * [{"name": "x", "kind": "router"}]},
+            r"nodes\[0\].kind: 'router' is none of its values",
+        ),
         ({"kind": "topology", **GRAPH, "edges": [GRAPH["edges"][0] | {"colour": 1}] * 2}, "unknown key `colour`"),
         ({"kind": "topology", "nodes": [], "edges": []}, r"fabric.nodes: Expected `array` of length >= 3"),
         ({"kind": "topology", "nodes": GRAPH["nodes"][1:], "edges": GRAPH["edges"][1:]}, "fewer than two hosts"),
