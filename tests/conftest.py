@@ -36,6 +36,14 @@ def no_wait_for_the_disk() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_from_the_first_run_on() -> Iterator[None]:
+    """Let a run for which no engine is asked be compiled, whether machine code is there or not: tests repeat."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("capsim.run.simulation.PACKETS_SOONER_THAN_COMPILED", 0)
+        yield
+
+
 class Comparisons:
     """Counts the comparisons that the fixture `compare` noted, in whatever process; ``-v`` lists them."""
 

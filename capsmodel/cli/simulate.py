@@ -137,7 +137,7 @@ def simulate(
         of your own: FILE.py:SCHEME.
     engine
         compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records. When left out,
-        compiled; a run of up to 30,000 packets by reference as long as nothing is compiled.
+        compiled; a run of up to 30,000 packets, without probes, by reference as long as nothing is compiled.
     probe
         Sample a queue, such as leaf0-spine1 or leaf*-spine0, or the window and RTT of a flow, such as flow3, into
         DIR/probes.parquet; may be repeated.

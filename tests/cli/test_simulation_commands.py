@@ -339,7 +339,7 @@ def test_each_scheme_stands_in_one_group_and_those_in_use_come_first(capsys: pyt
 
 
 def test_meanings_of_parameters_are_printed_without_markup(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = printed(["schemes", "caps"], capsys)
+    shown = printed(["schemes", "caps", "layer"], capsys)
     assert "`" not in shown
     assert ":mod:" not in shown
     assert "capsim.protocols.layers.params" in shown

@@ -1,10 +1,12 @@
 """Contract: each study of the papers is found by its names, decides its own claims, and its settings change runs."""
 
 import csv
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
-from capsim import Study, scheme
+from capsim import Study, load_study, scheme
 from capsim.scenario.scenario import from_dict
 from capsim.study.campaign import Campaign
 from capsmodel.checks import ParameterError
@@ -177,3 +179,47 @@ def test_a_study_enumerates_the_runs_that_are_kept(name, least_runs):
 
 def files_of(name):
     return [path for path in part_files(data_path("results/runs")) if path.name.partition(".")[0] == name]
+
+
+OF_UNITS = """
+seeds = 8
+axes.k = [2, 4]
+[measure]
+name = "unit-quantity"
+k = "{k}"
+quantity = "window_delay_s"
+by = "formula"
+objective = "eq4"
+n_paths = 10
+long_flows = 3
+runs = 2
+[[claim]]
+id = "larger"
+metric = "unit_value"
+subject = { k = 4 }
+baseline = { k = 2 }
+is = "lower"
+text = "a larger unit is faster"
+"""
+
+
+def test_a_study_without_completion_times_draws_what_it_claims(tmp_path):
+    """Wrong line: a picture of completion times that the runs have not, and a traceback when all is run."""
+    file = tmp_path / "units.toml"
+    file.write_text(OF_UNITS)
+    studied = load_study(file).run(tmp_path / "runs")
+    assert studied.main_metrics == ("unit_value",)
+    assert len(studied.plot().axes) == 1
+
+
+def test_runs_of_another_study_are_no_runs_of_this_one(tmp_path):
+    """Wrong line: what a claim compares with, which another study ran, is averaged into the points of this one."""
+    file = tmp_path / "units.toml"
+    file.write_text(OF_UNITS)
+    studied = load_study(file).run(tmp_path / "runs")
+    others = studied.runs.assign(study="another", unit_value=1e9)
+    both = replace(studied, runs=pd.concat([studied.runs, others], ignore_index=True))
+    assert both.table(["unit_value"]).equals(studied.table(["unit_value"]))
+    assert (both.points, repr(both).split(":")[0]) == (studied.points, "Studied")
+    drawn = [one.plot().axes[0].lines[0].get_ydata().tolist() for one in (both, studied)]
+    assert drawn[0] == drawn[1]

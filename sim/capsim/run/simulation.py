@@ -65,7 +65,8 @@ def simulate(
         Draws the seed of the run in place of ``scenario.seed``; the result's scenario holds what was drawn.
     engine : str, optional
         ``compiled`` (Numba) or ``reference`` (SimPy); both give identical records. When left out, the compiled one; as
-        long as it is not compiled, which takes half a minute once, the other one for runs of up to 30,000 packets.
+        long as it is not compiled, which takes half a minute once, the other one for runs of up to 30,000 packets
+        without probes and trace.
     scheme : Scheme or str, optional
         In place of the one that the scenario names: a name (:func:`capsim.schemes`), a file and the name of a scheme in
         it (``"two_choices.py:SCHEME"``), or a scheme of one's own. The result's scenario names the scheme that ran.
@@ -134,11 +135,14 @@ def run_prepared(
 
 
 def chosen_engine(setup: Setup, engine: str | None) -> str:
-    """Return the engine of a run for which none is asked: the one that is done first."""
+    """Return the engine of a run for which none is asked: the one that is done first.
+
+    How many samples and lines of a trace there will be is not known before; the compiled engine watches its memory.
+    """
     if engine is not None:
         return engine
     packets = int(np.sum(-(-setup.flows.flow_bytes // PACKET_BYTES)))
-    if packets > PACKETS_SOONER_THAN_COMPILED:
+    if packets > PACKETS_SOONER_THAN_COMPILED or setup.probe_ps or setup.trace:
         return "compiled"
     from capsim.engines.compiled.functions import loop_is_kept
 

@@ -443,10 +443,15 @@ class Studied:
         return pd.DataFrame(rows)
 
     @property
+    def own_runs(self) -> pd.DataFrame:
+        """Return `runs` without those of other studies, with which claims compare: these have the column ``study``."""
+        return self.runs[self.runs["study"].isna()] if "study" in self.runs else self.runs
+
+    @property
     def points(self) -> list[Point]:
         """Return the points that have runs, in their order."""
         axes = list(self.study.design.axes)
-        there = set(self.runs[axes].itertuples(index=False, name=None)) if len(self.runs) else set()
+        there = set(self.own_runs[axes].itertuples(index=False, name=None)) if len(self.runs) else set()
         return [point for point in self.study.design.points() if tuple(one for _, one in point) in there]
 
     @cached_property
@@ -462,9 +467,11 @@ class Studied:
 
     @property
     def main_metrics(self) -> tuple[str, ...]:
-        """Return what a picture and a LaTeX table show where nothing else is asked for."""
+        """Return what a picture and a LaTeX table show where nothing else is asked for, or what claims compare."""
         of_operations = (OF_COLLECTIVES[0], *OF_COLLECTIVES[2:]) if self.has_collectives else ()
-        return of_operations + (PLOTTED if self.has_other_flows else ())
+        measured = [metric for metric in (*of_operations, *PLOTTED) if metric in self.runs]
+        wanted = measured if self.has_other_flows else of_operations
+        return tuple(wanted) or tuple(dict.fromkeys(self.study.design.metric(claim) for claim in self.study.claims))
 
     def table(self, metrics: Sequence[str] = ()) -> pd.DataFrame:
         """Return one row for each point and metric; see :func:`capsim.study.scheme_runs.metric_table`.
@@ -485,7 +492,7 @@ class Studied:
         first = None if schemes is None else str(schemes.first)
         complete = first is not None and all({**one, "scheme": first} in values for one in values)
         there = [metric for metric in metrics if metric in self.runs]
-        return metric_table(self.runs, values, there, first_scheme=first if complete else None)
+        return metric_table(self.own_runs, values, there, first_scheme=first if complete else None)
 
     def remarks(self) -> list[str]:
         """Return what a reader must know: of the loads asked for (`load_remarks`), of defaults (`setting_remarks`)."""
@@ -529,7 +536,8 @@ class Studied:
 
     def _flows_at(self, point: Point, axes: Sequence[str]) -> Iterator[pd.DataFrame]:
         values, rule = dict(point), "give each study or comparison a folder of its own"
-        ran = self.runs[np.logical_and.reduce([(self.runs[name] == value) for name, value in point])]
+        runs = self.own_runs
+        ran = runs[np.logical_and.reduce([(runs[name] == value) for name, value in point])]
         for seed, run_id in zip(ran["seed"].tolist(), ran["id"].tolist(), strict=True):
             place = Path(self.results or "") / result_name(values, seed)
             result = Result.load(place)
@@ -604,7 +612,7 @@ class Studied:
                 choice("metric", metric, list(map(str, self.runs)))
             schemes = [str(dict(point)["scheme"]) for point in self.points]
             return saved(draw_side_by_side(self.table(metrics), schemes, metrics), file)
-        return saved(draw(DrawnStudy(design, self.runs, self.points), metrics), file)
+        return saved(draw(DrawnStudy(design, self.own_runs, self.points), metrics), file)
 
     def to_latex(self, metrics: Sequence[str] = ()) -> str:
         """Return a LaTeX table: of the words on claims where there are some, else of means and half-widths.
@@ -631,7 +639,7 @@ class Studied:
 
     @property
     def _head(self) -> str:
-        seeds = self.runs["seed"].nunique() if len(self.runs) else 0
+        seeds = self.own_runs["seed"].nunique() if len(self.runs) else 0
         return f"Studied: {self.study.name}, {len(self.points)} points, {seeds} seeds, {len(self.runs)} runs"
 
     def _means(self) -> list[Mapping[Hashable, Any]]:

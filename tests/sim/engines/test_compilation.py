@@ -10,11 +10,12 @@ from importlib import import_module
 import pytest
 from numba import njit
 
-from capsim import Batch, Dumbbell, Scenario, scheme, simulate
+from capsim import Batch, Dumbbell, Probes, Scenario, scheme, simulate
 from capsim.engines.compiled import engine, functions, jit, machine_code
 from capsim.engines.compiled.jit import FLAGS, inlined_kernel, kernel
 from capsim.engines.initial_state import initial_state
-from capsim.run.simulation import chosen_engine, compile_if_needed, prepare
+from capsim.run import simulation
+from capsim.run.simulation import compile_if_needed
 from capsmodel import _machine_code
 
 PROCESS = """
@@ -82,15 +83,23 @@ def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_ques
 
 
 @pytest.mark.parametrize(
-    ("flow_bytes", "asked", "runs"),
-    [(14_600 * 1460, None, "reference"), (15_001 * 1460, None, "compiled"), (1, "compiled", "compiled")],
+    ("flow_bytes", "asked", "probed", "runs"),
+    [
+        (14_600 * 1460, None, False, "reference"),
+        (15_001 * 1460, None, False, "compiled"),
+        (1, "compiled", False, "compiled"),
+        (1, None, True, "compiled"),  # of a flow that never ends there would be ever more samples
+    ],
 )
-def test_a_small_run_does_not_wait_for_the_compiler(monkeypatch, tmp_path, flow_bytes, asked, runs):
+def test_a_small_run_does_not_wait_for_the_compiler(monkeypatch, tmp_path, flow_bytes, asked, probed, runs):
     """Wrong line: the first small run of a machine compiles for half a minute, or a large one runs in Python."""
-    setup = prepare(Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=(Batch(flow_bytes=flow_bytes, pairs="sides"),)))
-    assert chosen_engine(setup, asked) == ("compiled" if functions.loop_is_kept() else runs)
+    monkeypatch.setattr(simulation, "PACKETS_SOONER_THAN_COMPILED", 30_000)
+    traffic = (Batch(flow_bytes=flow_bytes, pairs="sides"),)
+    probes = Probes(period_s=1e-6, ports=("left>*",)) if probed else None
+    setup = simulation.prepare(Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=traffic, probes=probes))
+    assert simulation.chosen_engine(setup, asked) == ("compiled" if functions.loop_is_kept() else runs)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    assert chosen_engine(setup, asked) == runs
+    assert simulation.chosen_engine(setup, asked) == runs
 
 
 def loaded(hook):
