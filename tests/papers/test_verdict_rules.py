@@ -1,6 +1,8 @@
 """Identity tests of the rules that turn a value into a verdict, on made-up claims."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -10,7 +12,8 @@ from capsim.study.file import Claim
 from capsmodel.checks import ParameterError
 from capsmodel.experiments import words
 from capsmodel.experiments.printed import reading_error
-from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.experiments.statistics.intervals import Interval, quantile_ranks
+from capsmodel.experiments.statistics.sequential import FALSE_ALARM, level_at
 from capsmodel.papers import verdicts as rules
 from capsmodel.papers.claim_list import PublishedClaim
 
@@ -320,3 +323,14 @@ def test_the_factor_by_which_a_value_is_off_print(
 ) -> None:
     found = rules.computed(claimed(relation=relation, printed=printed), value[0] if len(value) == 1 else list(value))
     assert found.times_printed == pytest.approx(factor)
+
+
+def test_the_page_has_the_level_and_the_interval_of_each_analysis() -> None:
+    """Wrong line: somebody who follows the page decides a claim at another number of seeds."""
+    page = (Path(__file__).parents[2] / "docs" / "verdict_rules.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^ +\| (\d+) \| ([0-9.]+) \| (\d+), (\d+) \|$", page, re.MULTILINE)
+    assert [int(row[0]) for row in rows] == [8 * 2**number for number in range(6)]
+    for number, (seeds, percent, *ranks) in enumerate(rows, start=1):
+        level = level_at(number, false_alarm=FALSE_ALARM)
+        assert 100 * level == pytest.approx(float(percent))
+        assert quantile_ranks(int(seeds), 0.5, 1 - level)[:2] == tuple(map(int, ranks))
