@@ -29,6 +29,7 @@ MOVED = RESULTS / "moved_flows.csv"
 CASES = (
     *(("512 hosts, 64 leaves", scheme, 1, leaves) for leaves in (4, 8) for scheme in ("uet", "dctcp")),
     ("128 hosts, 8 pods", "uet", 1, 4),
+    ("1,024 hosts, 64 leaves", "uet", 1, 4),
 )
 
 
