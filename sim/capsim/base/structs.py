@@ -15,9 +15,9 @@ from capsmodel.checks import ParameterError, in_percent, require
 from capsmodel.units import parser_of
 
 if TYPE_CHECKING:
-    from msgspec import StructMeta
+    from msgspec import StructMeta as _StructMeta
 else:
-    StructMeta = type(msgspec.Struct)  # the oldest msgspec that is taken has no name for it
+    _StructMeta = type(msgspec.Struct)  # the oldest msgspec that is taken has no name for it
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 # Kinds that only a scenario file has, by the kind that reading makes of them (capsim.scenario.scenario).
@@ -27,7 +27,7 @@ LONGEST_QUANTITY = 40  # characters of a number with its unit
 _NUMBERS = frozenset({int, float, bool})
 
 
-class _NamesFields(StructMeta):
+class _NamesFields(_StructMeta):
     """Says which fields a struct has where it is called with others."""
 
     def __call__(cls, *values: Any, **fields: Any) -> Any:
