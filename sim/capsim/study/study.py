@@ -42,7 +42,7 @@ from capsim.study.file import Claim, Source, read_study
 from capsim.study.kept_runs import Group
 from capsim.study.metrics import METRICS, OF_COLLECTIVES, known_metric
 from capsim.study.plot import PLOTTED, DrawnStudy, draw, draw_side_by_side, metric_latex, verdict_latex
-from capsim.study.points import Point, Scale, point_name
+from capsim.study.points import Point, Scale, each_value_once, point_name
 from capsim.study.scheme_runs import (
     COMPILING,
     SHOWN_METRICS,
@@ -124,7 +124,7 @@ class Study:
         points = design.points()
         count = len(points) * self.most_seeds
         require(count <= MOST_RUNS, f"{design.name}.toml: {count} runs, but a study has at most {MOST_RUNS}")
-        for point in _one_at_a_time(points):
+        for point in each_value_once(points):
             design.arguments(point)
         for setting in design.settings:
             design.arguments(points[0], setting)
@@ -666,14 +666,3 @@ def load_study(file: str | Path, **changed: Any) -> Study:
         If it cannot be read.
     """
     return Study.of(Design(read_study(Path(file)), changed))
-
-
-def _one_at_a_time(points: Sequence[Point]) -> list[Point]:
-    """Return points that have each value of each axis at least once."""
-    seen: set[tuple[str, Any]] = set()
-    chosen = []
-    for point in points:
-        if not seen.issuperset(point):
-            seen.update(point)
-            chosen.append(point)
-    return chosen
