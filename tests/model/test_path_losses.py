@@ -440,7 +440,7 @@ def test_the_mean_loss_counts_paths_by_weight_and_those_that_are_down():
         (lambda: PathLosses([[0.1]]), "give one number for each path"),
         (lambda: PathLosses([0.1], spread="both"), "spread = 'both'"),
         (lambda: PathLosses([0.1], down_prob=2), "down_prob = 2"),
-        (lambda: PathLosses([0.1], down_prob=None), "down_prob = None"),
+        (lambda: PathLosses([0.1], down_prob=None), "down_prob is missing"),
         (lambda: PathLosses([0.1], weight=None), "weight is missing"),
         (lambda: PathDelay(1.0, queue=float("nan")), "queue = nan, but it must have a survival"),
     ],

@@ -5,6 +5,7 @@ Quantity                     Name                            Source
 ============================ =============================== ==================================
 each alternative by itself   :func:`one_at_a_time`
 a fraction of all            :func:`fractional_factorial`    Plackett and Burman 1946, Table 1
+each value at least once     :func:`each_value_once`
 ============================ =============================== ==================================
 
 A factor is a name and its values, the first of which is the base. One factor at a time shows which one turns a result
@@ -26,8 +27,10 @@ from typing import Any
 
 from capsmodel.checks import require
 
-__all__ = ["Combination", "fractional_factorial", "one_at_a_time"]
+__all__ = ["Combination", "each_value_once", "fractional_factorial", "one_at_a_time"]
 
+Point = tuple[tuple[str, Any], ...]
+"""A value of each axis, by name."""
 Combination = dict[str, Any]
 """Value of each factor that differs from the base, by name."""
 
@@ -110,3 +113,26 @@ def fractional_factorial(factors: Mapping[str, Sequence[Any]]) -> list[Combinati
         if combination and combination not in combinations:
             combinations.append(combination)
     return combinations
+
+
+def each_value_once(points: Sequence[Point]) -> list[Point]:
+    """Return points that have each value of each axis at least once.
+
+    Parameters
+    ----------
+    points : sequence of tuple
+        Pairs of an axis and its value.
+
+    Examples
+    --------
+    >>> grid = [(("k", k), ("r", r)) for k in (8, 16) for r in (1, 2)]
+    >>> each_value_once(grid)
+    [(('k', 8), ('r', 1)), (('k', 8), ('r', 2)), (('k', 16), ('r', 1))]
+    """
+    seen: set[tuple[str, Any]] = set()
+    chosen = []
+    for point in points:
+        if not seen.issuperset(point):
+            seen.update(point)
+            chosen.append(point)
+    return chosen

@@ -8,7 +8,7 @@ The arguments of a run follow from these three alone, and its id from its argume
 (:mod:`capsmodel.experiments.task`): equal runs of several studies are one run.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache, cached_property
@@ -42,7 +42,7 @@ from capsmodel.experiments.statistics.robustness import TEXT, combination_name
 from capsmodel.experiments.task import Task
 from capsmodel.units import parser_of
 
-__all__ = ["Axis", "Label", "Point", "Runs", "Scale", "each_value_once", "flat", "point_name"]
+__all__ = ["Axis", "Label", "Point", "Runs", "Scale", "flat", "point_name"]
 
 Scale = Literal["paper", "reduced", "quick"]
 
@@ -610,14 +610,3 @@ class _Known:
             finally:
                 self._pending.remove(name)
         return self._filled[name]
-
-
-def each_value_once(points: Sequence[Point]) -> list[Point]:
-    """Return points that have each value of each axis at least once."""
-    seen: set[tuple[str, Any]] = set()
-    chosen = []
-    for point in points:
-        if not seen.issuperset(point):
-            seen.update(point)
-            chosen.append(point)
-    return chosen

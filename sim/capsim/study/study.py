@@ -42,7 +42,7 @@ from capsim.study.file import Claim, Source, read_study
 from capsim.study.kept_runs import Group
 from capsim.study.metrics import METRICS, OF_COLLECTIVES, known_metric
 from capsim.study.plot import PLOTTED, DrawnStudy, draw, draw_side_by_side, metric_latex, verdict_latex
-from capsim.study.points import Point, Scale, each_value_once, point_name
+from capsim.study.points import Point, Scale, point_name
 from capsim.study.scheme_runs import (
     COMPILING,
     SHOWN_METRICS,
@@ -56,6 +56,7 @@ from capsim.study.texts import claimed, mean_cells, mean_lines, verdict_cells
 from capsmodel.checks import ParameterError, choice, require
 from capsmodel.experiments.reprs import as_html
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
+from capsmodel.experiments.statistics.designs import each_value_once
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import (
     Done,
