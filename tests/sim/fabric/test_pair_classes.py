@@ -26,13 +26,15 @@ LEAVES = {"leaves": 3, "hosts_per_leaf": 2, "spines": 2}
 FAST_HOST = LinkChange(between=("host0", "leaf0"), rate_bps=4e9)
 
 
-def graph(*links: tuple[str, str, float]) -> Topology:
+def graph(*links: tuple[str, str, float], changes: tuple[LinkChange, ...] = ()) -> Topology:
     """Return a graph of links (end, end, rate in Gbps); names that begin with h are hosts."""
     names = dict.fromkeys(end for a, b, _ in links for end in (a, b))
     nodes = tuple(Node(name, "host" if name.startswith("h") else "switch") for name in names)
-    return Topology(nodes=nodes, edges=tuple(Edge(a, b, rate_bps=gbps * 1e9, delay_s=1e-6) for a, b, gbps in links))
+    edges = tuple(Edge(a, b, rate_bps=gbps * 1e9, delay_s=1e-6) for a, b, gbps in links)
+    return Topology(nodes=nodes, edges=edges, links=changes)
 
 
+A_TO_B = LinkChange(between=("a", "b"), down_s=1e-3)
 RING = (("a", "b", 1.0), ("b", "c", 1.0), ("c", "d", 1.0), ("d", "e", 1.0), ("e", "a", 1.0))
 FABRICS: dict[str, AnyFabric] = {
     "leaf-spine": LeafSpine(**LEAVES),
@@ -61,6 +63,14 @@ FABRICS: dict[str, AnyFabric] = {
     "ring": graph(*RING, *((f"h{end}", end, 1.0) for end in "abcde")),
     "ring, hosts of two rates": graph(*RING, *((f"h{end}", end, 1.0 + (end in "bd")) for end in "abcde")),
     "ring, one link is fast": graph(*RING[1:], ("a", "b", 4.0), *((f"h{end}", end, 1.0) for end in "abcde")),
+    # While one link is down the pair at its ends has another way and others have not, though distances are the same
+    "ring, fast hosts, one link fails": graph(*RING, *((f"h{end}", end, 4.0) for end in "abcde"), changes=(A_TO_B,)),
+    # Each switch has three links, and from 0 to 2 there is one path, to 3 there are two of as many links
+    "ring of eight with links across": graph(
+        *((f"s{end}", f"s{(end + 1) % 8}", 1.0) for end in range(8)),
+        *((f"s{end}", f"s{end + 4}", 1.0) for end in range(4)),
+        *((f"h{end}", f"s{end}", 4.0) for end in range(8)),
+    ),
     "parallel links": graph(*RING, ("a", "b", 1.0), ("a", "c", 1.0), *((f"h{end}", end, 1.0) for end in "abcde")),
 }
 BYTES = {"mss_bytes": 1460, "header_bytes": 40}
