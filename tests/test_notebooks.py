@@ -36,6 +36,7 @@ def test_a_notebook_says_what_it_teaches_and_has_exercises(source):
     assert re.search(r"\bruns in about \d+ s on one core", text)
     exercises = text.partition("## Exercises")[2].partition("# %%")[0]
     assert {"1. ", "2. ", "3. "} <= set(re.findall(r"\d\. ", exercises))
+    assert "| symbol" not in text, "all lessons have the symbols of one table, in docs/glossary.md"
     asserted = text.partition(" The text of this notebook, asserted.")[2]
     assert "## " not in asserted
     assert 1 <= len(re.findall(r"\bassert ", asserted)) <= 10

@@ -88,7 +88,7 @@ def compare(
         TOML file, or one of capsmodel presets; without it the flags describe the run.
     schemes
         Names separated by commas, as in ecmp,rps,caps or ecmp,FILE.py:SCHEME; ratios are to the first. A plus sign puts
-        schemes together: rps+dctcp sprays packets of DCTCP. all stands for every scheme that sends again what is lost.
+        schemes together: rps+dctcp sprays packets of DCTCP. all stands for every scheme that retransmits what is lost.
         The scenario's table [compare] when left out.
     seeds
         Runs of each scheme, with consecutive seeds (5, or what [compare] says).

@@ -10,7 +10,7 @@ Module             Holds
 `optimal_unit`     the coding unit of least delay, and the delay of every size of unit
 `unit_parameters`  what the delay of a window depends on, checked once, and the delay of one (k, r)
 `messages`         when a message is complete, repeated or coded, and the loss from which coding is faster
-`paths`            a package: the same over unequal paths, with runs of losses, outages, delays and deadlines
+`paths`            a package: the same over unequal paths, with loss bursts, outages, delays and deadlines
 `blocking`         estimates of the blocking probability p_B from round-trip times
 `_unit_search`     the numbers behind these: tails of blocked packets and the search, one text for Python and Numba
 ================== ===================================================================================

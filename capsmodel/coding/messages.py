@@ -1,4 +1,4 @@
-r"""When a message is complete whose lost packets are sent again, with and without a block code.
+r"""When a message is complete whose lost packets are retransmitted, with and without a block code.
 
 ====================================  ==========  =========================  ====  ==================
 Quantity                              Symbol      Name                       Unit  Equation
@@ -10,14 +10,14 @@ loss from which the code is faster    p*          :func:`coding_pays_from`   1  
 
 A message of N packets is cut into B blocks of k, of which the last may be smaller. Behind the source packets of a block
 leave r repair packets, and as many packets as it has source packets decode it, whichever they are. If j > r packets of
-a block are lost, the j - r that are missing are sent again a time T later, and again each T until they arrive. With
+a block are lost, the j - r that are missing are retransmitted a time T later, and again each T until they arrive. With
 k = 1 and r = 0 that is selective repetition alone.
 
 Packets leave one behind the other, each within tau. Repetitions take no time of the link, which is kind to repetition
 where a share of repair packets would not be much larger than the loss. T, a round trip and what notices the loss, is
 the same for all. Losses are independent, or come in runs (Gilbert's
 chain, as in :class:`~capsmodel.coding.paths.losses.PathLosses`), which may reach over several blocks. A packet that is
-sent again is lost with the mean loss, independently: a run of losses is over by then.
+retransmitted is lost with the mean loss, independently: a loss burst is over by then.
 
 For one unit over unequal paths see :mod:`capsmodel.coding.paths.retransmission`.
 """
@@ -307,15 +307,15 @@ def message_late_prob(
     packet_s : array_like
         Time to send a packet tau, s, above 0.
     repeat_s : array_like
-        Time T from the last packet of a block to what is sent again of it, and between further repetitions, s, at least
-        `packet_s`: a round trip and what notices the loss.
+        Time T from the last packet of a block to what is retransmitted of it, and between further repetitions, s, at
+        least `packet_s`: a round trip and what notices the loss.
     delay_s : array_like
         One-way delay d, s, at least 0.
     k, r : array_like
         Source and repair packets of a block, packets, whole, k >= 1, r >= 0 and k + r <= 512. The default is repetition
         alone; a block larger than the message has only the message's packets, and r.
     burst_packets : array_like, optional
-        Mean run of losses b, packets, at least 1/(1 - p); losses are independent when not given.
+        Mean loss burst b, packets, at least 1/(1 - p); losses are independent when not given.
 
     Returns
     -------

@@ -58,7 +58,7 @@ MEANINGS: dict[VerdictWord, str] = {
     "by more than 10%",
     "absent": "an effect is claimed, and at every point there is none of more than 10%, or of half of the printed one "
     "where that is less, or the contrary",
-    "fails": "the contrary holds at every point, by two families of seeds, and the claim in no setting that was tried",
+    "fails": "the contrary holds at every point, by two sets of seeds, and the claim in no setting that was tried",
     "depends": "it is absent or fails in the setting of the text, and has the direction of the paper in another one",
     "not testable": "nothing computable is claimed, or what would decide it is not in the paper",
     "open": "nothing has been run yet, or what has been run does not decide",

@@ -107,7 +107,7 @@ def retransmitted_fct_s(rto_s: float, *, rtt_s: float) -> float: ...
 def retransmitted_fct_s(rto_s: ArrayLike, *, rtt_s: ArrayLike) -> FloatArray: ...
 @closed_form
 def retransmitted_fct_s(rto_s: ArrayLike, *, rtt_s: ArrayLike) -> FloatOrArray:
-    """Return the completion time of a flow whose lost packet is sent again after a timeout, in seconds.
+    """Return the completion time of a flow whose lost packet is retransmitted after a timeout, in seconds.
 
     Parameters
     ----------

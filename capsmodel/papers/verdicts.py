@@ -10,7 +10,7 @@ The words and what they need are in :mod:`capsmodel.experiments.words`, and what
 - *Words.* "Close", "significantly" and "much" have the sizes of the constants of that module.
 - *Noise.* A measured value is its interval, in a figure as in a study at the level of a claim
   (:mod:`capsim.study.claims.decide`).
-- *Twice.* What fails was found in two ways: by two disjoint families of seeds in a study, otherwise by the judge and by
+- *Twice.* What fails was found in two ways: by two disjoint sets of seeds in a study, otherwise by the judge and by
   what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the claim is judged at the value chosen for it;
   if it fails there and holds at another value, it depends on the setting. In which settings the word of a study holds

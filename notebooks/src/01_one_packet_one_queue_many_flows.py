@@ -3,12 +3,12 @@
 #
 # Between two servers of a data centre there are many paths of equal length. Most flows are short and should be over
 # soon; a few long ones carry most of the bytes and keep queues full. How long does a flow take, and why? This course
-# answers with formulas and with simulated packets, and asks of each formula where it stops to hold. Its lessons are
-# listed in [the course](../docs/course.md), all symbols in [one table](../docs/glossary.md#symbols-of-the-course).
+# answers with formulas and with simulated packets, and shows for each formula where it fails. Its lessons are listed in
+# [the course](../docs/course.md), all symbols in [one table](../docs/glossary.md#symbols-of-the-course).
 #
 # **After this notebook** you can compute the completion time of a flow that is alone, simulate flows that are not, and
 # read the line that says whether packets agree with a formula. It runs in about 15 s on one core; the first larger
-# simulation on a machine compiles the simulator, which takes up to two minutes.
+# simulation on a machine compiles the simulator, which takes about half a minute.
 
 # %%
 import numpy as np
@@ -30,16 +30,17 @@ from capsmodel.experiments.agreement import Count, agreement
 # ```
 #
 # From host 0 to host 4 a packet crosses four links. A switch forwards it when it has arrived whole. With its headers it
-# has 1500 bytes, and a link of rate $C$ needs the *packet time* $T = 1500 \cdot 8 / C$ for them, 12 µs, and the delay
-# $d$. A flow of $X$ packets is complete when the last byte of the last one has arrived. Assume that
+# has 1500 bytes, and a link of rate $C$ needs the *packet time* $\tau = 1500 \cdot 8 / C$ for them, 12 µs, and the
+# delay $d$. A flow of $X$ packets is complete when the last byte of the last one has arrived. Assume that
 #
 # 1. nobody else sends,
 # 2. all $X$ packets may leave back to back,
 # 3. all links have the same rate.
 #
-# Then the last packet has left the host after $XT$. On each of the other three links it needs $T$, and on all four $d$:
+# Then the last packet has left the host after $X\tau$. On each of the other three links it needs $\tau$, and on all
+# four $d$:
 #
-# $$FCT = XT + 3T + 4d$$
+# $$FCT = X\tau + 3\tau + 4d$$
 #
 # This is the least possible *flow completion time* (FCT). A completion time over the least one is called *slowdown*.
 
@@ -71,7 +72,7 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# Up to ten packets the simulator gives the formula to the picosecond. Then assumption 2 falls: TCP (transmission
+# Up to ten packets the simulator gives the formula to the picosecond. Then assumption 2 fails: TCP (transmission
 # control protocol) sends ten packets and waits until the receiver's *acknowledgements* (ACKs) allow more. The first ACK
 # comes after a *round-trip time* (RTT). With short links ten packets last nearly that long. With 100 µs a link the
 # sender is idle for 0.73 ms, and again until its *window*, the packets that may be on their way, covers the path: it
@@ -79,7 +80,7 @@ plt.show()
 #
 # ## One queue
 #
-# Now assumption 1 falls: three hosts send 1 MB each to host 4. The link from leaf 1 to host 4 carries one packet at a
+# Now assumption 1 fails: three hosts send 1 MB each to host 4. The link from leaf 1 to host 4 carries one packet at a
 # time; the others wait in the *queue* of that port, and what finds it full is dropped. *Probes* sample a port at
 # regular times.
 
@@ -102,7 +103,8 @@ crowded.flows[["src", "fct_s", "slowdown", "packets_dropped", "retransmissions",
 # %% [markdown]
 # TCP increases its window until packets are lost, then halves it: the queue is full, drains and fills again. The sender
 # notices a loss when three later packets have arrived, each of which the receiver answers with a *duplicate ACK*. If
-# too few follow, it waits for its *retransmission timer*, at least 200 ms: a *timeout*, longer than all the rest.
+# too few follow, it waits for its *retransmission timer*, at least 200 ms: a *timeout*, longer than all other delays
+# here.
 #
 # ## Many flows
 #

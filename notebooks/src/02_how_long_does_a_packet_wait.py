@@ -105,12 +105,13 @@ print(verdict)
 
 # %% [markdown]
 # The mean of the packets lies on the formula. At load 0.8 a burst waits for two others; at 0.9 it would be four and a
-# half. The percentile of Eq. 10 is too low, at load 0.2 by a factor of 2.5: a share $1-\rho$ of the bursts waits for
-# nothing, and an exponential distribution gives that waiting to those that do wait.
+# half. The percentile of Eq. 10 is too low, at load 0.2 by a factor of 2.5: a share $1-\rho$ of the bursts does not
+# wait at all. By an exponential distribution all of them wait, so that, with the same mean, the longest waits are
+# shorter.
 #
 # ## Where it breaks: a flow that does not end
 #
-# Against a single long flow assumptions 1 and 3 fail together. TCP makes its window larger until packets are lost, then
+# With a single long flow assumptions 1 and 3 fail together. TCP makes its window larger until packets are lost, then
 # halves it. So the queue oscillates between half of the buffer and all of it, at any load of the others. A packet that
 # comes to a full queue of $b$ packets waits $b$ packet times, hence
 #

@@ -109,10 +109,10 @@ verdict = agreement(cm.decode_prob(10, r=2, blocking_prob=0.1), over_r[4][2], de
 print(verdict)
 
 # %% [markdown]
-# The formula holds, because its assumptions do. What it says is uncomfortable: with $r$ by the rule a
-# large unit decodes at once hardly more than half of the time. The rule makes the *mean* number of unblocked
-# packets at least $k$, and a binomial number is below its mean nearly half of the time. The paper describes the right
-# panel as a steady fall. It is a sawtooth: whenever the rule rounds up, a unit has one more repair packet.
+# The formula holds, because its assumptions do. But with $r$ by the rule a large unit decodes at once hardly more than
+# half of the time. The rule makes the *mean* number of unblocked packets at least $k$, and a binomial number is below
+# its mean nearly half of the time. The paper describes the right panel as a steady fall. It is a sawtooth: whenever the
+# rule rounds up, a unit has one more repair packet.
 #
 # A probability is a better rule, and a few packets more are enough. For $k=10$ and $p_B=0.2$ the mean rule sends three
 # repair packets; eight make a unit decode with a probability of 99%:

@@ -59,11 +59,11 @@ best = {
 print("published:", *PAPER_UNITS, "\nEq. 4:    ", *best["eq4"].k)
 
 # %% [markdown]
-# The reason: $r$ is that of the mean rule, with which $p_S$ is near one half for every $k$. Then $p_S^{w/k}$ grows
-# with $k$ all the way. One packet more in a unit adds 6 µs to $d_B$; a window that waits for a blocked packet takes 2.9
-# ms longer.
+# The reason: $r$ is that of the mean rule, with which $p_S$ is near one half for every $k$. Then $p_S^{w/k}$ grows with
+# $k$ up to the whole window. One packet more in a unit adds 6 µs to $d_B$; a window that waits for a blocked packet
+# takes 2.9 ms longer.
 #
-# What if assumption 3 falls? We add the time to send the $r\,w/k$ repair packets of a window, and choose $r$ freely
+# What if assumption 3 fails? We add the time to send the $r\,w/k$ repair packets of a window, and choose $r$ freely
 # instead of by the rule. Nothing is fitted, but the objective is not the paper's: it may explain the published
 # numbers, it does not reproduce them.
 
@@ -148,7 +148,7 @@ calculator = Calculator()
 calculator
 
 # %% [markdown]
-# The same fields, set by the program: which of them decides?
+# The same fields, set by the program: which of them matters most?
 
 # %%
 moves = {
@@ -167,7 +167,7 @@ for name, values in moves.items():
 paper = calculator.move()
 
 # %% [markdown]
-# The window decides most. Where nothing is blocked, or sending the repair packets takes longer than waiting, the best
+# The window matters most. Where nothing is blocked, or sending the repair packets takes longer than waiting, the best
 # unit has none.
 #
 # A second calculator answers at which load which transport is fastest, by the formulas of lesson 13: `uet` sprays

@@ -112,8 +112,9 @@ plt.show()
 # counts is the number of *packets*: one more than $k$ is 10% of a unit of ten, two are 3% of one of 64. Peeling alone,
 # which is what makes LDPC cheap, needs 12 to 16% more.
 #
-# So: Reed-Solomon for units of up to some hundred packets, a random code where repair packets are made without end,
-# LDPC for thousands of packets. [Code packets, streams and files](../docs/howto/codec.md) has their speeds.
+# So: Reed-Solomon for units of up to some hundred packets, a random code where the number of repair packets is not
+# fixed beforehand, LDPC for thousands of packets. [Code packets, streams and files](../docs/howto/codec.md) has their
+# speeds.
 #
 # ## Exercises
 #

@@ -37,18 +37,18 @@ from capsmodel.symbolic import DERIVATIONS
 DERIVATIONS["mean_fct"]()
 
 # %% [markdown]
-# With two copies $\rho$ becomes $(1+\epsilon)^2\rho^2$ (Eq. 6), which is no longer smaller than $\rho$ at high load:
+# With two copies $\rho$ becomes $(1+\epsilon)^2\rho^2$ (Eq. 6), which at high load is not smaller than $\rho$:
 
 # %%
 DERIVATIONS["break_even"]()
 
 # %% [markdown]
 # For $\epsilon=0.05$ copies pay up to a load of 0.907. Assumption 3 is an
-# approximation: who finds both queues busy waits for the *shorter* of two bursts in progress. The exact mean is
+# approximation: a flow that finds both queues busy waits for the *shorter* of two bursts in progress. The exact mean is
 #
 # $$E[\min(W_1,W_2)]=\int_0^\infty P(W>t)^2\,dt=\frac{\rho^2(4-\rho)M}{12(1-\rho)}$$
 #
-# for two independent queues. So Eq. 6 expects too little of a copy.
+# for two independent queues. So a copy saves more than Eq. 6 says.
 #
 # ## Formula and packets
 #
@@ -119,17 +119,18 @@ plt.show()
 # %% [markdown]
 # Where the network consists of independent queues, packets do what the model says. That one flow in sixteen has both
 # copies on one path, and that short flows are smaller bursts than 44, is less than these runs can resolve. The 40 to
-# 70% that the paper expects of the mean do not follow from its own equations, whose most is 44.7% for any sizes.
+# 70% that the paper expects of the mean do not follow from its own equations, by which it is at most 44.7%, whatever
+# the sizes.
 #
 # ## Where it breaks: a fat-tree
 #
-# On a fat-tree assumption 2 falls. Both copies leave by one host link and arrive by another, which are as busy as all
+# On a fat-tree assumption 2 fails. Both copies leave by one host link and arrive by another, which are as busy as all
 # others: a busy host link delays both, and each delays the other. At load 0.1 replication slows short flows down, and
 # at no load does it save anything that these runs can distinguish from nothing. With fast hosts a part of the saving
 # comes back. The rest is lost because four paths are few, so copies often share one, and because bursts queue at six
 # ports instead of one.
 #
-# ## Where it helps all the same: timeouts
+# ## Where it helps on a fat-tree too: timeouts
 #
 # The model has no losses. With flows of a web search, buffers of 100 packets and NewReno, the TCP of lesson 1, a short
 # flow that loses its last packets has a timeout of 200 ms, a hundred times its own duration. With two copies it has one
@@ -153,8 +154,8 @@ means = pd.DataFrame(rows, columns=columns).groupby("scheme").mean()
 means.round(2)
 
 # %% [markdown]
-# Nearly all of the gain is in the timeouts; lesson 9 avoids them with fewer packets than a copy has. Long flows pay for
-# it: by Eq. 8 they take 3.5% longer at half load, and 21% at load 0.8.
+# Nearly all of the gain is in the timeouts; lesson 9 avoids them with fewer packets than a copy has. Long flows become
+# slower: by Eq. 8 they take 3.5% longer at half load, and 21% at load 0.8.
 #
 # ## Exercises
 #

@@ -29,7 +29,7 @@ from capsmodel.symbolic import DERIVATIONS
 # 3. nothing else delays a packet.
 #
 # Then the order is kept only if all packets on fast paths are sent before all others. Eq. 1 of CDCPS sums over the
-# first packet that is overtaken; the derivation ends in that sentence, and in the case $P_b=P_g$:
+# first packet that is overtaken. The derivation arrives at the probability of that order, and at the case $P_b=P_g$:
 
 # %%
 DERIVATIONS["reordering_prob"]()
@@ -103,13 +103,13 @@ print(verdict)
 # duplicate ACKs, and so a retransmission of a packet that was not lost, with a probability of 0.8.
 #
 # MMPTCP (maximum multipath TCP), which sprays a flow while it is short, raises the threshold to three plus the number
-# of paths, which is $(K/2)^2$ between the pods of a fat-tree of $K$ pods: 19 for eight. Short flows are then safe, but
-# not only from mistakes. A flow of fewer than 20 packets cannot cause 19 duplicate ACKs, so any *real* loss of it ends
+# of paths, which is $(K/2)^2$ between the pods of a fat-tree of $K$ pods: 19 for eight. Short flows then retransmit
+# nothing by mistake. But a flow of fewer than 20 packets cannot cause 19 duplicate ACKs, so any *real* loss of it ends
 # in a timeout.
 #
 # ## How far must paths differ?
 #
-# Assumption 2 has no time in it. Let 20 paths be slower, by a little and by a lot:
+# Assumption 2 does not say how much slower the slow paths are. Let 20 paths be slower, by a little and by a lot:
 
 # %% mystnb={"image": {"alt": "no flow is reordered below one packet spacing, then as many as the formula says"}}
 spacings = (0.25, 0.5, 0.75, 1.5, 2.5, 4.5, 7.5, 12.5)

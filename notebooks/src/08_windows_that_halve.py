@@ -50,10 +50,11 @@ DERIVATIONS["path_loss"]()
 DERIVATIONS["best_path_rate"]()
 
 # %% [markdown]
-# But assumption 2 is wrong: a window is a *sawtooth*, and so is the equation for its mean. Packet by packet $W^2$ gains
-# 2 and loses three quarters of itself with probability $p$, so Eq. 8 gives the root of the mean *square*. For a regular
-# sawtooth from $W$ to $2W$ the mean is smaller by $1.5/\sqrt{7/3}=0.982$, with losses at random times by 0.926. And LIA
-# scales its growth by the window that is largest *at the moment*, so on $n$ equal paths it takes more than one TCP.
+# But assumption 2 is wrong, and with it the equation for the mean: a window is a *sawtooth*. Packet by packet $W^2$
+# gains 2 and loses three quarters of itself with probability $p$, so Eq. 8 gives the root of the mean *square*. For a
+# regular sawtooth from $W$ to $2W$ the mean is smaller by $1.5/\sqrt{7/3}=0.982$, with losses at random times by 0.926.
+# And LIA scales its growth by the window that is largest *at the moment*, so on $n$ equal paths it takes more than one
+# TCP.
 #
 # ## Formula and packets
 #
@@ -177,9 +178,9 @@ plt.show()
 #
 # ## Where it breaks: a full queue
 #
-# Assumption 1 fails where the losses are those of a full queue, which a simulator's perfect clocks keep in step: only
-# a window that grows finds the queue full. A connection of two subflows under LIA beside one TCP should get as much as
-# that. On a link of 100 Mbps:
+# Assumption 1 fails where the losses are those of a full queue. In a simulator, whose clocks are exact, packets then
+# come at regular times, and only a window that grows finds the queue full. A connection of two subflows under LIA
+# should get as much as one TCP beside it. On a link of 100 Mbps:
 
 
 # %%

@@ -1,17 +1,16 @@
 # %% [markdown]
 # # Loss without a timeout
 #
-# **Can a short flow lose a packet and not wait for a timer?** A flow that is split over several paths has a packet or
+# **Can a short flow lose a packet without a timeout?** A flow that is split over several paths has a packet or
 # two on each. If one is lost, nothing follows it on its path, so that there are no duplicate acknowledgements: the
 # sender waits for its timer, 200 ms where a round trip takes 0.1 ms. The other subflows have long delivered their part.
-# DC2-MTCP lets them help: a *coded packet*, a linear combination of up to 15 data segments of the flow, from which a
-# receiver that lacks one of them computes it.
+# DC2-MTCP therefore sends on them a *coded packet*, a linear combination of up to 15 data segments of the flow. A
+# receiver that lacks one of these segments computes it from the combination.
 #
 # **After this notebook** you can derive how many timeouts one coded packet spares, measure it, and say for which losses
 # the formula is too good. It runs in about 25 s on one core.
 #
-# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course); a flow has $n$ subflows, each with a
-# window of $w$ packets.
+# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course).
 #
 # Schemes: `ietf_mptcp` (*subflows, nothing coded between them*), `dc2mtcp` (*subflows that share a few codes*),
 # `sc_mptcp` (*subflows, a code over each block*).
@@ -127,10 +126,10 @@ print(*(f"{each.verdict}: model {each.model:.4f}, packets {each.measured:.4f}" f
 # *Left.* All six points agree with the formula. At 1% loss one packet in thirteen spares more than nine of ten
 # timeouts; at 10% two losses are as likely as one, and half of the timeouts remain. *Right.* In bursts fewer flows lose
 # anything, since losses come together, and both curves are too high at first. But those that do lose two or three, and
-# one equation is not enough: the coded packet spares a quarter to a third. A code is worth what its losses are worth
-# singly.
+# one equation is not enough: the coded packet spares a quarter to a third. One coded packet repairs one loss; of two
+# losses in a burst it repairs none.
 #
-# ## Where assumption 3 falls: the end of a flow
+# ## Where assumption 3 fails: the end of a flow
 #
 # The sender of the paper does not know which packet is the last. It earns $\gamma=1/W$ coded packets for each data
 # segment, where $W$ is the sum of all windows, and sends one when it has earned more than one. A flow of 12 segments
@@ -173,10 +172,10 @@ plt.show()
 
 # %% [markdown]
 # Without a code eight of twelve losses cost the timer; what three packets of its subflow follow is repaired fast. With
-# it ten of twelve cost nothing that can be seen. The last two segments are in no coded packet: nothing is sent for what
-# has been earned when the flow ends. The end of a flow is where its loss is worst.
+# it ten of twelve cost nothing that can be seen. The last two segments are in no coded packet, since the share of one
+# that is earned when the flow ends is not sent. And at the end of a flow a loss costs most.
 #
-# ## Where assumption 2 falls: a busy fabric
+# ## Where assumption 2 fails: a busy fabric
 #
 # Packets that are lost in full ports are lost in bursts. Short flows of 30 kB beside long ones of 3 MB, on a fat-tree
 # of 16 hosts, four subflows each:
@@ -208,7 +207,7 @@ fat_tree.round(2)
 
 # %% [markdown]
 # With two coded packets for 100 others DC2-MTCP spares a fifth of the timeouts and a quarter of the time: far less than
-# the left panel promises, and about what the right one does. SC-MPTCP sends more and helps hardly at all: a flow that
+# in the left panel, and about as many as in the right one. SC-MPTCP sends more and helps hardly at all: a flow that
 # ends within one block has earned nothing yet, and no acknowledgement has reported the loss. In the paper's own pattern
 # hardly any of our short flows has a timeout to spare ([the findings](../docs/findings.md)).
 #

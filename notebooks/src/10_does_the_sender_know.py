@@ -9,8 +9,7 @@
 # **After this notebook** you can derive which blocked packets that rule misses, measure three rules, and name the
 # traffic and the acknowledgement for which each fails. It runs in about 20 s on one core.
 #
-# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course); $L$ is the RTT of a long flow with a full
-# buffer, $u$ the RTT of a blocked packet in parts of $L$.
+# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course).
 #
 # ## Assumptions
 #
@@ -73,8 +72,8 @@ assert missed.holds()
 missed
 
 # %% [markdown]
-# So nothing is missed up to $p_B=9/28=0.32$, and everything from $9/14=0.64$ on: a blocked packet hides behind the
-# average that it raises itself. With short buffers, where other RTTs count, it begins sooner;
+# So nothing is missed up to $p_B=9/28=0.32$, and everything from $9/14=0.64$ on: blocked packets raise the average,
+# until none of them exceeds it twice over. With short buffers, where other RTTs count, it begins sooner;
 # `twice_average_missed_share` has that.
 #
 # ## Formula and packets
@@ -135,14 +134,14 @@ plt.show()
 # *falls*, when repair packets are needed most. The packets lie below the curve, since assumption 2 fails: a period with
 # more blocked ACKs misses a larger part of them (exercise 3). The smoothed average varies less and lies on the curve.
 # *The plain average* is right beside any number of long flows; each blocked packet is above it. But where nothing is
-# blocked some RTTs are above their mean as well: it finds 0.38 of nothing, and CDCPS sends six repair packets for ten.
-# In bursts, whose packets wait behind each other, the smoothed average is the old one when a burst begins, and finds a
-# little too.
+# blocked some RTTs are above their mean as well: it reports 0.38 where the true value is 0, and CDCPS sends six repair
+# packets for ten. In bursts, whose packets wait behind each other, the smoothed average is still that of the time
+# before when a burst begins, so that this rule reports a little as well.
 #
-# ## Where assumption 4 falls: acknowledged when decoded
+# ## Where assumption 4 fails: acknowledged when decoded
 #
-# CAPS says of a unit's packets that TCP gets them when the unit has decoded, and also that the share of late ACKs is
-# measured. Both cannot be: an ACK at decoding shows when the *unit* was complete. The two variants are schemes, `caps`
+# CAPS says that TCP gets the packets of a unit when it has decoded, and also that a sender measures the share of late
+# ACKs. Both cannot hold: an ACK at decoding shows when the *unit* was complete. The two variants are schemes, `caps`
 # and `caps_decode`. Flows of 64 packets beside three long flows on ten paths: $p_B=0.3$, and $r/k$ should be 0.43. All
 # begin with the estimate 0.
 
@@ -176,7 +175,7 @@ sent.groupby(level=0).agg(["mean", "std"]).round(3)
 # that comes when its unit is complete is dropped without an ACK. With an ACK at decoding it sends **no repair packet at
 # all**, though three packets in ten are blocked, and its flows take 1.4 times as long. All ACKs of a unit come together
 # when its slowest packet has come, after 3 ms; that is then the average, and none takes twice as long. A code that
-# hides blocking from TCP hides it from its own estimator.
+# hides blocking from TCP hides it from the estimator as well.
 #
 # ## Exercises
 #

@@ -7,8 +7,7 @@
 # **After this notebook** you can derive how much two drawn queues gain over one, measure it, and say what the gain
 # becomes when ports differ, packets may not overtake, or the switch remembers. It runs in about 35 s on one core.
 #
-# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course); of $d$ queues drawn a packet takes the
-# shortest, and $s_i$ is the share of ports that have at least $i$ packets, the one in service included.
+# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course).
 #
 # | scheme | in six words |
 # |---|---|
@@ -21,18 +20,20 @@
 # ## Assumptions
 #
 # 1. A switch has many ports of one rate; packets come as a Poisson process.
-# 2. For each packet $d$ ports are drawn, all equally likely; it goes to the shortest queue, and what is equal is drawn.
+# 2. For each packet $d$ ports are drawn, all equally likely; it goes to the shortest queue, and of equal ones to a
+#    random one.
 # 3. Service times are exponential.
 # 4. Packets may overtake each other at no cost.
 #
 # ## Derivation
 #
 # With many ports, queues are independent of each other, so that a packet finds $i$ or more packets at all of $d$ ports
-# with probability $s_i^d$. Ports with $i$ packets become more by arrivals and fewer by departures:
+# with probability $s_i^d$. The number of ports with at least $i$ packets grows by arrivals and falls by departures:
 #
 # $$\rho\,(s_{i-1}^d-s_i^d) = s_i-s_{i+1}.$$
 #
-# Summed over all from $i$ on both sides telescope, and what is left can be inserted into itself from $s_0=1$:
+# Summed over all lengths from $i$ on, both sides telescope. What is left gives each $s_i$ from the one before,
+# beginning with $s_0=1$:
 #
 # $$\rho\,s_{i-1}^d = s_i,\qquad s_i = \rho^{\,1+d+\ldots+d^{i-1}} = \rho^{(d^i-1)/(d-1)}.$$
 #
@@ -63,7 +64,7 @@ sp.Eq(sp.Symbol("s_i"), sp.Symbol("rho") ** exponent)
 # %% [markdown]
 # ## Formula and packets
 #
-# Packets of one size have a constant service time, so that assumption 3 falls at once. Then the departures of a port
+# Packets of one size have a constant service time, so that assumption 3 fails at once. Then the departures of a port
 # are a Markov chain, and $s_i$ follows by iteration (`service="constant"`). DRILL(d, 0) is the rule of assumption 2. A
 # mark is 60,000 packets at 100 ports; the bars are 95% intervals.
 
@@ -110,11 +111,11 @@ print(f"load 0.7: two drawn {waits[2, 0.7].mean:.2f} service times, two and one 
 # 100 ports and not many adds a few per cent, which is the declared bias of the comparison.
 #
 # *Memory.* DRILL(2, 1), which its authors recommend, compares a third queue, the best of the last time. It waits
-# *longer*, 0.41 in place of 0.30. Packets of one size are often in equal queues, and of equal ones it keeps to the
-# remembered port, whose service began last: most of it is left. Exponential service, which forgets when it began, would
-# hide that.
+# *longer*, 0.41 in place of 0.30. With packets of one size queues are often equal. Of equal ones it takes the
+# remembered port, whose service began last, so that most of it is still to come. With exponential service, which has no
+# memory, that would make no difference.
 #
-# ## Where assumption 1 falls: a slow path
+# ## Where assumption 1 fails: a slow path
 #
 # Sixteen flows of 3 MB start on one leaf. One of its four uplinks has 2 Gbit/s, the others 10: all are used alike if
 # the slow one gets $2/32=6.25\%$ of the bytes. On the right are flows of web search between all leaves, at 0.6 of what
@@ -168,9 +169,9 @@ outcomes.groupby(["spines", "scheme"], sort=False).mean().unstack("spines").roun
 # quarter there, so that each of its flows waits for that quarter.
 #
 # *Right.* Where all spines are alike Presto is ahead of ECMP; with a slow one it is last. To divide equally is right
-# for equal paths only. DRILL is first in both, and even gains by the slow spine. There *assumption 4* falls: eight of
+# for equal paths only. DRILL is first in both, and even gains by the slow spine. There *assumption 4* fails: eight of
 # its 100 packets are overtaken, its senders take late packets for lost and halve their windows, which keeps queues
-# short. Three seeds show this order, and no sizes.
+# short. Three seeds are enough for this order, but not for the size of the differences.
 #
 # ## Exercises
 #

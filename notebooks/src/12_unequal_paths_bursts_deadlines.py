@@ -7,14 +7,7 @@
 # **After this notebook** you can say which of your measurements decides about $k$ and $r$, derive why packets in round
 # robin are better off than at random, and say what bursts and deadlines cost. It runs in about 15 s on one core.
 #
-# | symbol, beside [the table](../docs/glossary.md#symbols-of-the-course) | meaning |
-# |---|---|
-# | $n=k+r$ | packets of a unit |
-# | $p_i,\ \bar p$ | loss of the path of packet $i$, and its mean over paths |
-# | $L$ | packets of a unit that are lost; it fails if $L>r$ |
-# | $b,\ \pi$ | mean length of a loss burst, packets; loss of the path |
-# | $\lambda$ | correlation of the loss of a packet with that of the packet before it on the path |
-# | $D$ | depth of interleaving: packets of a unit on a path are $D$ apart |
+# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course).
 #
 # ## Assumptions
 #
@@ -91,12 +84,12 @@ plt.show()
 print(f"least share: k = {best.k[best.best]}, r = {best.r[best.best]}, {best.share[best.best]:.2%}")
 
 # %% [markdown]
-# *Left.* With each further source packet the share falls, until one more repair packet is needed. The lowest tooth is
-# the pair to take, 118 + 9. Round robin never needs more than chance. *Right.* The packets lie on both formulas. With
-# the same mean loss, bursts leave more units whole, and those that lose six packets or more are a hundred times as
-# many.
+# *Left.* With each further source packet the share falls, until one more repair packet is needed. The lowest point of
+# the sawtooth is the pair to take, 118 + 9. Round robin never needs more than chance. *Right.* The packets lie on both
+# formulas. With the same mean loss, bursts leave more units whole, and those that lose six packets or more are a
+# hundred times as many.
 #
-# ## Where assumption 1 falls: bursts
+# ## Where assumption 1 fails: bursts
 #
 # The mean loss is the same in all rows. A burst of $b$ packets of a path hits a unit that has four or five packets
 # there.
@@ -120,7 +113,7 @@ of_bursts.style.format({"64 + 7 fails": "{:.1e}"})
 # Interleaving sends packets of other units between those of one. For bursts of 10 the correlation $\lambda$ is 0.90: a
 # depth of 5 leaves $\lambda^5=0.59$ and wins hardly anything, a depth of 24 leaves 0.08.
 #
-# ## Where assumptions 3 and 4 fall: a deadline, and a second transmission
+# ## Where assumptions 3 and 4 fail: a deadline, and a second transmission
 #
 # A packet that comes after the deadline is lost. Packets of a path share the delay of its queue and are late together.
 # If there is time to send a lost packet again, up to five transmissions, the code has less to do:
@@ -146,9 +139,9 @@ print(
 )
 
 # %% [markdown]
-# To draw the delay of each packet anew is the hopeful model, and needs half as many repair packets as one queue that
-# makes all packets of a path late together. With five transmissions the code has nothing to do: 1.012 packets are sent
-# for each source packet, in place of 1.109. So ask first how often a packet can be sent before its deadline; the
+# Independent delays of all packets are the optimistic model: it needs half as many repair packets as one in which a
+# queue delays all packets of its path together. With five transmissions the code has nothing to do: 1.012 packets are
+# sent for each source packet, in place of 1.109. So ask first how often a packet can be sent before its deadline; the
 # [how-to](../docs/howto/choose_k_r.md) begins there.
 #
 # ## Exercises

@@ -7,14 +7,10 @@
 # then questions that break the second and the third.
 #
 # **After this notebook** you can derive the mean slowdown of long flows, cut an excerpt out of a fabric, compute how
-# many flows a 99th percentile needs, and say which answer to trust where they part. It runs in about 130 s on one core,
-# most of it for the packets of whole fabrics.
+# many flows a 99th percentile needs, and say which answer to trust where they differ. It runs in about 130 s on one
+# core, most of it for the packets of whole fabrics.
 #
-# | symbol, beside [the table](../docs/glossary.md#symbols-of-the-course) | meaning |
-# |---|---|
-# | $P_n,\ \bar n$ | probability that a link has $n$ flows in progress, and their mean number |
-# | $s$ | mean slowdown: completion time over that of the flow alone |
-# | $q,\ x_q$ | a probability, and the value that a share $q$ of flows stays below |
+# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course).
 #
 # Schemes: `dctcp` (*one path, windows shrink by marks*), `uet` (*sprayed, windows by delay, ports trim*), `rps`
 # (*sprayed, Reno, full ports drop packets*), `conga` (*flowlets follow loads that leaves report*).
@@ -22,10 +18,10 @@
 # ## Assumptions
 #
 # 1. Flows arrive as a Poisson process between random pairs of hosts, in the steady state. (Formula, excerpt.)
-# 2. All leaves are alike, and a flow does not care which leaf its partner is in. (Formula, excerpt.)
+# 2. All leaves are alike, and it makes no difference to a flow in which leaf its partner is. (Formula, excerpt.)
 # 3. Flows in progress at a link share it equally. (Formula.)
 # 4. A short flow is over before the flows that it finds come or go. (Formula.)
-# 5. Nothing is lost in such a way that only a timer finds it. (Formula.)
+# 5. No loss ends in a timeout. (Formula.)
 #
 # ## The formula
 #
@@ -171,7 +167,7 @@ print(f"{needed:.0f} flows by the formula; the variance over seeds is {factor:.1
 print(f"short flows of an excerpt: {count:.0f}; seeds for 10%: {np.ceil(factor * needed / count):.0f}")
 
 # %% [markdown]
-# Leaves and seeds buy the same: flows. Twice the leaves is half the seeds.
+# More leaves and more seeds do the same, they bring more flows: with twice the leaves half the seeds are enough.
 #
 # ## How many leaves
 #
@@ -221,13 +217,13 @@ pd.DataFrame(shares).T.round(3)
 # uplinks carry less, and the mean slowdown is low by 19, 14 and 9%. The *excerpt* keeps the partners and is 3% low,
 # within its interval. Its 99th percentile is low by a tenth with four leaves, and with eight no difference is seen.
 # With more seeds the difference of four leaves stays ([how near it is](../docs/howto/large_fabric.md)): a port towards
-# a leaf is fed by three leaves in place of 63. Take such a percentile for a lower bound, and more leaves for a tail.
+# a leaf is fed by three leaves in place of 63. Such a percentile is a lower bound; for a tail take more leaves.
 #
-# ## Where the assumptions fall
+# ## Where the assumptions fail
 #
-# Assumption 1 falls with a *permutation*, where each host sends to one other; assumption 2 with CONGA, whose leaves
-# learn for each other leaf how loaded the paths to it are; assumption 5 with ports that drop. Formula and excerpt are
-# asked for each, and refuse in one line.
+# Assumption 1 fails with a *permutation*, where each host sends to one other; assumption 2 with CONGA, whose leaves
+# learn for each other leaf how loaded the paths to it are; assumption 5 with ports that drop. The next cell asks
+# formula and excerpt for each; both refuse in one line.
 
 
 # %%
@@ -275,9 +271,9 @@ for leaves in (16, 4):
     print(f"permutation of {4 * leaves} hosts, mean slowdown {forced[leaves]}")
 
 # %% [markdown]
-# Nearly all hosts of the whole send to another leaf and hashed flows collide on uplinks. In four leaves a fifth stays
-# at home: the mean slowdown of 1.6 in place of 2.0 would have been the wrong answer. Of Reno the formula has a lower
-# bound only, as it says (*bound*); the excerpt has the timers.
+# Nearly all hosts of the whole send to another leaf and hashed flows collide on uplinks. In four leaves a fifth of the
+# flows stays in its leaf: the mean slowdown of 1.6 in place of 2.0 would have been a wrong answer. For Reno the formula
+# has a lower bound only, as it says (*bound*); the excerpt includes the timeouts.
 #
 # ## Which answer, then
 #

@@ -27,7 +27,7 @@
 # $$|\mu-m| = |E[X-m]| \le E|X-m| \le E|X-\mu| \le \sigma .$$
 #
 # The distance is 80.5 ms, two deviations: no distribution has these three. A mean of 108.0 would do, one digit away.
-# The conclusion, that it does as well as TCP under incast, holds with 108 too. *Assumption 1 falls.*
+# The conclusion, that it does as well as TCP under incast, holds with 108 too. *Assumption 1 fails.*
 #
 # ## 2. A count: an example that is a drawing
 #
@@ -53,7 +53,7 @@ print({f"units of {size}": round(float(prob), 2) for size, prob in zip(sizes, co
 
 # %% [markdown]
 # It rises to 1. The example is one favourable outcome. That a medium unit is best may be true, since a large one waits
-# longer; the drawing does not show it. *Assumption 2 falls.*
+# longer; the drawing does not show it. *Assumption 2 fails.*
 #
 # ## 3. Two numbers put in: a loss above one
 #
@@ -66,7 +66,7 @@ DERIVATIONS["path_loss"]()
 # %% [markdown]
 # With $\alpha=1$ and windows of 10 and 40 packets the printed form is 20/3. One pair of numbers is enough; and a
 # probability must fall when windows grow, this one rises. What follows from it, redundancy $p/(1-p)$, would be
-# negative. With the solved form the paper's conclusions stand: a misprint. *Assumption 3 falls.*
+# negative. With the solved form the paper's conclusions stand: a misprint. *Assumption 3 fails.*
 #
 # ## 4. A slope: text against formula
 #
@@ -77,7 +77,7 @@ DERIVATIONS["overhead"]()
 
 # %% [markdown]
 # More long flows are more packets in the denominator: for $p_B=0.25$ the overhead is 3.2% at $g=9$ and 0.33% at $g=99$.
-# *Assumption 4 falls*, to the paper's advantage: coding costs less where links are busier.
+# *Assumption 4 fails*, to the paper's advantage: coding costs less where links are busier.
 #
 # ## 5. A limit: a tail that begins at one
 #
@@ -137,7 +137,7 @@ plt.show()
 
 # %% [markdown]
 # The packets lie on the exact curve; at $w=50$ Eq. 9 is a hundred times too low. With the exact tail a copy shortens
-# the 99th percentile by 35 to 49% at loads from 0.2 to 0.8, not by 40 to 70%. *Assumption 5 falls*, and the size of the
+# the 99th percentile by 35 to 49% at loads from 0.2 to 0.8, not by 40 to 70%. *Assumption 5 fails*, and the size of the
 # conclusion with it; its direction holds.
 #
 # ## What a contradiction is worth

@@ -26,7 +26,7 @@
 #
 # ## Assumptions of a comparison
 #
-# Each is said for the first panel, and changed in a later one.
+# They hold for the first panel; each later panel changes one of them.
 #
 # 1. Hosts send first in, first out, as in ns-2 and ns-3.
 # 2. All links are alike.
@@ -36,8 +36,8 @@
 #
 # ## A dozen schemes of the papers
 #
-# Web search at load 0.6, 1 Gbit/s, timers of 200 ms. A full mark is the mean over short flows that wait for no timer, a
-# ring the mean over all short flows; both over that of ECMP on the same flows. Left is faster.
+# Web search at load 0.6, 1 Gbit/s, timers of 200 ms. A full mark is the mean over short flows without a timeout, a ring
+# the mean over all short flows; both over that of ECMP on the same flows. Left is faster.
 
 # %% mystnb={"image": {"alt": "twelve schemes in four cases: priority first by far, then marks; paths near ECMP"}}
 import numpy as np
@@ -104,22 +104,22 @@ figure.supxlabel("time of short flows over that of ECMP; full: without a timeout
 plt.show()
 
 # %% [markdown]
-# *First panel.* Most of what the rings count are timers: of ECMP's short flows 8% wait for one, 200 ms or more, where
-# the others take 3 ms. What is at the top of the list changes the path, and saves a fifth at most of the time without
-# timers: a host has one link, which no choice of paths avoids. What is at the bottom changes the *queue*. Marks keep it
-# short, and priority lets short flows pass it: 0.70 and 0.16 of ECMP's time. A copy waits in the same queues of its
-# hosts. The windows of subflows are too small for three duplicate ACKs, so that more flows wait for timers than with
-# one path.
+# *First panel.* Most of what the rings show are timeouts: of ECMP's short flows 8% have one, 200 ms or more, while the
+# others take 3 ms. What is at the top of the list changes the path, and saves a fifth at most of the time without
+# timeouts: a host has one link, which no choice of paths avoids. What is at the bottom changes the *queue*. Marks keep
+# it short, and priority lets short flows pass it: 0.70 and 0.16 of ECMP's time. A copy waits in the same queues of its
+# hosts. The windows of subflows are too small for three duplicate ACKs, so that more flows have a timeout than with one
+# path.
 #
-# *Assumption 1 falls.* If hosts send round robin over their connections, short flows wait no longer behind the windows
+# *Assumption 1 fails.* If hosts send round robin over their connections, short flows wait no longer behind the windows
 # of their own host: all but priority take 0.5 to 0.7 of the time they took (ECMP too, so that the panel looks alike).
 # The lead of CAPS over plain spraying is gone. More flows time out, since all share the buffer of the NIC.
 #
-# *Assumption 2 falls.* A link with a tenth of its rate reverses the order of what sprays: it gets as many packets as
+# *Assumption 2 fails.* A link with a tenth of its rate reverses the order of what sprays: it gets as many packets as
 # the others, and flows wait for them. Sprayed DCTCP is behind DCTCP on one path. What measures, CONGA and MPTCP, takes
 # 0.6 of ECMP's time.
 #
-# *Assumption 3 falls.* On the fat-tree links inside the fabric overflow under ECMP, and spraying takes these timeouts
+# *Assumption 3 fails.* On the fat-tree links inside the fabric overflow under ECMP, and spraying takes these timeouts
 # away: 0.6% of flows in place of 7.7%, a tenth of the mean.
 #
 # What short flows gain long ones may pay. CDCPS codes all flows, and its long ones get 0.4 of ECMP's throughput; under
@@ -178,16 +178,16 @@ figure.supxlabel("time over that of sprayed packets with marks", fontsize=10)
 plt.show()
 
 # %% [markdown]
-# *What no queue explains.* In a ring all-reduce each host sends 31 packets and waits for its neighbour: who may send
-# them at once takes half the time, whatever else the scheme does. With 127 senders to one the same first window costs
+# *What no queue explains.* In a ring all-reduce each host sends 31 packets and waits for its neighbour: a scheme that
+# may send them at once takes half the time, whatever else it does. With 127 senders to one the same first window costs
 # half as much again.
 #
 # *What trimming gains.* Alone 12% in a permutation. A header reports a loss at once; pulls and learned paths add more,
 # 0.7 and 0.6 of the time. Beside a slow link those two take four and three tenths: one pulls again what was trimmed
 # there, the other leaves the link.
 #
-# *Where it is lost again.* A link that corrupts a packet leaves no header. NDP waits for its timer of 1 ms and takes
-# 2.6 times as long; UEC has a timer of 0.1 ms, does not slow down, and takes half.
+# *Where trimming does not help.* A link that corrupts a packet leaves no header. NDP waits for its timer of 1 ms and
+# takes 2.6 times as long; UEC has a timer of 0.1 ms, does not slow down, and takes half.
 #
 # *What a code gains* depends on what it meets. In a permutation the fabric has room for repair packets, and what is
 # late is decoded from the rest: 0.8. In web search they are 25% more load, in front of everyone: 1.6. This panel is
@@ -196,7 +196,7 @@ plt.show()
 #
 # ## From which loss on a code pays
 #
-# Assumption 5 falls with links that corrupt packets. A message of $X$ packets, each of which takes $\tau$ to send, is
+# Assumption 5 fails with links that corrupt packets. A message of $X$ packets, each of which takes $\tau$ to send, is
 # sent alone.
 #
 # * *Repeat*: a lost packet comes a time $T$ later. With little loss the mean is $X\tau + T\,X\,p$.

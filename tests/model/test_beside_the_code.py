@@ -247,7 +247,7 @@ def test_random_linear_packets_in_turn():
         (lambda: failure_elasticity(3, r=1, blocking_prob=0), "without losses nothing fails"),
         (lambda: predictive_failure_prob(3, r=1, lost=3, sent=2), "lost = 3, but only 2"),
         (lambda: predictive_repair_packets(3, lost=2, sent=2, failure_prob=1e-9), "count more packets"),
-        (lambda: residual_loss_prob(3, r=1, losses=PathLosses(0.1, burst_packets=3)), "runs of losses"),
+        (lambda: residual_loss_prob(3, r=1, losses=PathLosses(0.1, burst_packets=3)), "loss bursts"),
         (lambda: residual_loss_prob(3, r=1, losses=DEAD), "paths that are down"),
         (lambda: least_interleave(3, r=1, losses=PathLosses(0.1), failure_prob=0.1), "give burst_packets"),
         (

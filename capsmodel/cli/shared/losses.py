@@ -18,7 +18,7 @@ _COUNTED = re.compile(r"([0-9]{1,15})/([0-9]{1,15})")
 
 @dataclass(frozen=True)
 class LossRuns:
-    """Mean run of losses: packets of a path, or a time in s."""
+    """Mean loss burst: packets of a path, or a time in s."""
 
     packets: float | None = None
     time_s: float | None = None
@@ -64,7 +64,7 @@ class LossOptions:
     first_path
         In turn: path of the first packet, from 0 on; any when not given.
     burst
-        Mean run of losses, packets of a path or a time as 120us; else independent.
+        Mean loss burst, packets of a path or a time as 120us; else independent.
     interleave
         With --burst: a unit's packets are so many packets of their path apart.
     """

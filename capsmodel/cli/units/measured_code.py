@@ -48,7 +48,7 @@ class Measured:
 
 
 def print_measured(request: Question, output: Output) -> None:
-    """Print the least r with which a unit of the code keeps the promise."""
+    """Print the least r with which a unit of the code keeps the target."""
     k, name = request.wish.k, request.wish.code
     if k is None:
         raise ParameterError(f"--code {name} is measured for one size of unit: give --k")
@@ -68,7 +68,7 @@ def print_measured(request: Question, output: Output) -> None:
 
 
 def _least_repair(request: Question, k: int, least: int) -> tuple[int, Measured]:
-    """Return the least r from `least` on that keeps the promise by its upper limit, and what was measured with it."""
+    """Return the least r from `least` on that keeps the target by its upper limit, and what was measured with it."""
 
     @cache
     def fails(r: int, tries: int) -> Measured:

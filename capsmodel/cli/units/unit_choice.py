@@ -1,4 +1,4 @@
-"""``capsmodel choose-unit``: the units that keep a promise, what each costs, and what that assumes."""
+"""``capsmodel choose-unit``: the units that keep a target, what each costs, and what that assumes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -323,7 +323,7 @@ def _explain_sendings(rows: Sequence[dict[str, Any]], request: Question) -> None
             f"takes longer than {longer_s * 1e6:.3g} us."
         )
     explain(
-        "Assumed: one fixed round trip; packets sent again are lost with the mean loss, independently. Where a slow "
+        "Assumed: one fixed round trip; packets retransmitted are lost with the mean loss, independently. Where a slow "
         "path carries them that is too hopeful. Delays beyond the longest least delay are not counted."
     )
 

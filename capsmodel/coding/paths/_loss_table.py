@@ -14,7 +14,7 @@ all tails, a random path each       P(L_n > r)        :func:`at_random`      ind
 
 .. math:: P(L_{n+1} > r) = (1-q)\,P(L_n > r) + q\,P(L_n > r-1), \qquad P(L_n > -1) = 1.
 
-**One path.** Its packets pass a chain of the states *good*, *bad* (a run of losses) and *gone* (the path is down, or
+**One path.** Its packets pass a chain of the states *good*, *bad* (a loss burst) and *gone* (the path is down, or
 the packet and all behind it come too late). The mass of each state is kept by the number of packets lost so far.
 
 **Several paths.** Their counts are independent, so the number of packets lost is a sum: counts are convolved. *In turn*
@@ -40,7 +40,7 @@ import numpy as np
 from capsmodel.checks import FloatArray, IntArray
 
 MOST_AT_RANDOM = 256
-"""Most packets of a unit whose paths are random and have runs of losses: the work grows as (n R)^2."""
+"""Most packets of a unit whose paths are random and have loss bursts: the work grows as (n R)^2."""
 
 
 def independent(lost: FloatArray, table: FloatArray) -> None:

@@ -186,7 +186,7 @@ def residual_loss_prob(k: float, *, r: float, losses: PathLosses | float) -> flo
     k, r : float
         Source and repair packets, packets, whole, k >= 1, r >= 0.
     losses : PathLosses or float
-        What happens to the packets, without runs of losses or paths that are down; a number is the loss of equal,
+        What happens to the packets, without loss bursts or paths that are down; a number is the loss of equal,
         independent ones, in [0, 1).
 
     Returns
@@ -217,7 +217,7 @@ def residual_loss_prob(k: float, *, r: float, losses: PathLosses | float) -> flo
     given = as_losses(losses)
     k, r = int(one_number(whole, "k", k, minimum=1)), int(one_number(whole, "r", r))
     require(k + r <= MOST_PACKETS, f"a unit of {k + r} packets, but at most {MOST_PACKETS} are computed")
-    require(given.packets_are_independent, "what is left of runs of losses, or of paths that are down, is not computed")
+    require(given.packets_are_independent, "what is left of loss bursts, or of paths that are down, is not computed")
     starts, late = given.starts(k + r), given.late_probs(k + r)
     of_start = [_source_lost(given.packet_losses(start, late), k, r) for start, _ in starts]
     if given.first_path == "worst":
@@ -247,7 +247,7 @@ def least_interleave(k: float, *, r: float, losses: PathLosses, failure_prob: fl
     k, r : float
         Source and repair packets, packets, whole, k >= 1, r >= 0.
     losses : PathLosses
-        With runs of losses.
+        With loss bursts.
     failure_prob : float
         Largest probability that the unit fails, in (0, 1).
 

@@ -13,7 +13,7 @@ Head                                 Column below it
 ``loss``                             probability that a packet is lost, in [0, 1]
 ``count``                            so many paths are like this row; 1
 ``weight``                           how often the path is taken; 1
-``burst_packets``                    mean run of losses, in packets of the path
+``burst_packets``                    mean loss burst, in packets of the path
 ``burst_us``, ``burst_ms``, ...      the same as a time; in place of it
 ``down``                             probability that the path loses all packets of a unit; 0
 ``delay_us``, ``delay_ms``, ...      least delay of the path; 0
@@ -106,7 +106,7 @@ def _filled(cells: list[Any], usual: float) -> list[float] | None:
 
 
 def _runs(table: TextTable, name: str, columns: dict[str, list[Any]]) -> list[float] | None:
-    """Return the runs of losses of all paths, of which none or all must be known."""
+    """Return the loss bursts of all paths, of which none or all must be known."""
     if all(cell is None for cell in columns[name]):
         return None
     for row, cell in enumerate(table.columns[name]):

@@ -67,12 +67,12 @@ _MOST_CELLS = 2**24  # 128 MB
 _MOST_STEPS = 2**33  # of a few ns each: half a minute
 _STEPS_OF_START, _STEPS_OF_PATH, _STEPS_OF_TURN = 2.0**14, 2.0**15, 2.0**6  # what Python takes besides the tables
 _OPTIONAL = ("burst_packets", "burst_s")
-_TOLERANCE = 1e-12  # of a run of losses typed in decimal, 1/(1 - loss)
+_TOLERANCE = 1e-12  # of a loss burst typed in decimal, 1/(1 - loss)
 _MOST_TURNS = 2**16  # of weighted paths, before they repeat
 
 
 class Path(NamedTuple):
-    """One of the paths: its loss, mean run of losses in packets or s, probability to be down, delay."""
+    """One of the paths: its loss, mean loss burst in packets or s, probability to be down, delay."""
 
     loss: float
     burst_packets: float | None
@@ -95,7 +95,7 @@ class PathLosses:
         How often each path is taken, above 0. In turn: whole numbers, and a path of weight 2 has two turns, spread as
         evenly as smooth weighted round robin does.
     burst_packets : array_like, optional
-        Mean length b of a run of losses on each path, in packets of that path, at least 1/(1 - loss), its length when
+        Mean length b of a loss burst on each path, in packets of that path, at least 1/(1 - loss), its length when
         losses are independent; they are when not given.
     burst_s : array_like, optional
         The same as a time, s, in place of `burst_packets`; paths in turn only, and needs `packet_s`.
@@ -268,9 +268,7 @@ class PathLosses:
     def _check_bursts(self) -> None:
         require(self.burst_packets is None or self.burst_s is None, "burst_packets and burst_s exclude each other")
         for number, path in enumerate(self.paths):
-            require(
-                not (self.has_runs and path.loss == 1), f"path {number} loses all packets: it has no runs of losses"
-            )
+            require(not (self.has_runs and path.loss == 1), f"path {number} loses all packets: it has no loss bursts")
             least = 1 / (1 - path.loss) if path.loss < 1 else inf
             require(
                 path.burst_packets is None or path.burst_packets >= least * (1 - _TOLERANCE),
@@ -300,7 +298,7 @@ class PathLosses:
             rule = "a deadline on random paths"
             require(not shared, f"{rule} that share a delay is not computed: give delay_per = 'packet', or in-turn")
             together = self.has_runs or any(path.down for path in self.paths)
-            require(not together, f"{rule} with runs of losses or down_prob is not computed: let the paths take turns")
+            require(not together, f"{rule} with loss bursts or down_prob is not computed: let the paths take turns")
 
     def _check_down_paths(self) -> None:
         down = one_number(whole, "down_paths", self.down_paths)
@@ -335,7 +333,7 @@ class PathLosses:
         Raises
         ------
         ParameterError
-            If an argument leaves its range, the table is too much work, or runs of losses meet random paths in units
+            If an argument leaves its range, the table is too much work, or loss bursts meet random paths in units
             of more than 256 packets.
         """
         return self.over_first_paths(most_packets, most_repair, lambda table: table)
@@ -409,7 +407,7 @@ class PathLosses:
             order = self._paths_from(start, n)
             look = kinds[order].tobytes()
             if weighted:
-                # Which path comes again matters besides its kind: in runs of losses and while it is down.
+                # Which path comes again matters besides its kind: in loss bursts and while it is down.
                 _, first, path = np.unique(order, return_index=True, return_inverse=True)
                 look += first[path].tobytes()
             counts[seen.setdefault(look, start)] += 1
@@ -502,10 +500,10 @@ class PathLosses:
         return np.full(gaps.shape, self.interleave * log1p(-1 / runs) if runs > 1 + _TOLERANCE else -inf)
 
     def _random_table(self, n: int, r: int) -> FloatArray:
-        """Return the table of packets that each draw their path, with runs of losses or paths that are down."""
+        """Return the table of packets that each draw their path, with loss bursts or paths that are down."""
         require(
             n <= MOST_AT_RANDOM,
-            f"units of {n} packets: with runs of losses or paths that are down, random paths are computed for at most "
+            f"units of {n} packets: with loss bursts or paths that are down, random paths are computed for at most "
             f"{MOST_AT_RANDOM}: let the paths take turns, lower k, or simulate",
         )
         kinds = Counter(zip(self.paths, self.weights.tolist(), strict=True))

@@ -11,9 +11,9 @@ mean rounds of retransmission       E(r)        :func:`mean_retransmissions`    
 round trip at which r pays          –           :func:`break_even_round_trip_s`    s        beyond the papers
 ==================================  ==========  =================================  =======  ==================
 
-A unit is sent as k + r packets. If j > r of them are lost, the j - r that are missing are sent again, each up to J - 1
-times: the round trip is fixed, and a packet that is sent again is lost with the mean loss, independently. Where a slow
-path carries the retransmissions, that is a lower bound. J = 1 is coding alone, r = 0 retransmission alone. With
+A unit is sent as k + r packets. If j > r of them are lost, the j - r that are missing are retransmitted, each up to
+J - 1 times: the round trip is fixed, and a retransmission is lost with the mean loss, independently. Where a slow path
+carries the retransmissions, that is a lower bound. J = 1 is coding alone, r = 0 retransmission alone. With
 ``first_path="worst"`` each value is that of the first path for which it is largest.
 """
 
@@ -175,7 +175,7 @@ def sent_per_source_packet(k: float, *, r: float, losses: PathLosses | float, se
     Notes
     -----
     :math:`\frac1k\left(n + E[(L_n - r)^+]\,\frac{1 - p^{J-1}}{1 - p}\right)`: of the packets that are missing
-    each is sent again until it arrives or was sent J times.
+    each is retransmitted until it arrives or was sent J times.
 
     References
     ----------

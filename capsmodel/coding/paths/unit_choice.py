@@ -12,7 +12,7 @@ largest k of each r             k(r)        :func:`unit_corners`            pack
 P(L_n > r) falls with r and rises with k (:mod:`capsmodel.coding.paths.losses`), so the least r(k) never falls,
 and one walk through a table finds it for all k. Where all packets are lost alike and independently no table is made:
 P is that of :func:`capsmodel.coding.decoding.decode_failure_prob`. The share r/n of repair packets is least at the last
-k before r rises: at a *corner*. All other sizes send more for the same promise.
+k before r rises: at a *corner*. All other sizes send more for the same target.
 """
 
 from collections.abc import Callable
@@ -327,7 +327,7 @@ def _walk(table: FloatArray, limit: float, sizes: range) -> IntArray:
 
 @dataclass(frozen=True)
 class UnitCorners:
-    """For each number of repair packets the largest unit that keeps a promise.
+    """For each number of repair packets the largest unit that keeps a target.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from math import exp, log
 __all__ = ["MOVED", "SettingForAll", "TriedSetting", "nearest", "settings_for_all"]
 
 MOVED = 1.1
-"""Factor by which a value moves at least, to count as moved: *agrees* is within 10% of print."""
+"""Factor by which a value moves at least, to count as moved: *agrees* is within 10% of the published value."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ CONNECTIONS = (
 
 
 def uncoded_example() -> Numbers:
-    """Fig. 1a: the lost packet is sent again on its subflow of 4 ms."""
+    """Fig. 1a: the lost packet is retransmitted on its subflow of 4 ms."""
     return 1e3 * float(retransmitted_fct_s(RTO_S, rtt_s=4e-3))
 
 

@@ -166,7 +166,7 @@ PULL_SHARE = Bound(
 RATIO = Bound(0.0, 1.0, "as a ratio", "it is a weight or a fraction", share=True)
 CDF_PROB = Bound(0.0, 1.0 + SUM_TOLERANCE, "as a probability", "only rounding leaves a sum of them above 1", share=True)
 LOSS_PROB = Bound(0.0, 1.0, "as a probability", "a link loses none to all of the packets that cross it", share=True)
-LOSS_BURST = Bound(1.0, 1e9, "packets", "a run of losses has one packet; of longer ones no simulation sees two")
+LOSS_BURST = Bound(1.0, 1e9, "packets", "a loss burst has one packet; of longer ones no simulation sees two")
 PROBABILITY = Bound(0.0, 1 - 2.0**-20, "as a probability", "at 1 no number of repair packets is enough", share=True)
 FACTOR = Bound(0.0, 1e6, "times", "beyond, nothing is above the threshold")
 ENTROPIES = Bound(1, 2**14, "entropies", "a packet has 15 bits for one, and each subflow a byte of memory")

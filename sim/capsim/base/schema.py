@@ -37,7 +37,7 @@ FLOWS = {
     "subflows": "subflows opened for the flow; each carries all of it (replication) or a share",
     "packets_sent": "data packets sent by all subflows, coded and retransmitted ones included",
     "bytes_sent": "bytes of these packets with headers, without link-layer bytes",
-    "retransmissions": "data packets sent again",
+    "retransmissions": "data packets retransmitted",
     "fast_retransmits": "recoveries begun by duplicate acknowledgements",
     "timeouts": "expiries of the retransmission timer",
     "winner_timeouts": "of these, on the subflow that completed the flow (on all if it reinjected); -1 if not finished",

@@ -28,7 +28,7 @@ Module              Holds
 =================== =============================================================
 `state`             what a run depends on, and the records of a finished one
 `initial_state`     from a set-up to the records that an engine starts from
-`own_memory`        the own memory of all components, and their parameters
+`own_memory`        the own state of all components, and their parameters
 `events`            the kinds of event and their total order
 `faults`            what ends a run in an error
 `probes`            what can be sampled, and where it lies

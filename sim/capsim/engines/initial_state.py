@@ -51,7 +51,7 @@ def candidate_sets(first: Table, count: Table, candidates: Table) -> tuple[Table
 
 
 def route_tables(fabric: Fabric, *, sets: bool) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return the tables of routes as a state holds them, and the sizes of own memory that follow from them.
+    """Return the tables of routes as a state holds them, and the sizes of own state that follow from them.
 
     Parameters
     ----------

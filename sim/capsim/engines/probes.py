@@ -1,7 +1,7 @@
 """Fields that probes can sample: every one of a port, flow or subflow, and every field that a component declares.
 
 A field goes by its record and name, a time in seconds: ``port.queue_bytes``, ``flow.buffered``, ``sub.srtt_s``. A field
-of own memory goes by role, scope and name, ``balancer.towards.last``, or without the scope where it is in one scope
+of own state goes by role, scope and name, ``balancer.towards.last``, or without the scope where it is in one scope
 only, ``congestion.alpha``. An element of a fixed array is ``layer.counts[3]``; without the index all are sampled.
 Larger arrays than ``MOST_PLACES`` (64), such as a switch's table of flows, are not sampled.
 
@@ -10,8 +10,8 @@ Field of                        is sampled for                     Entity in the
 =============================== ================================== ==========================================
 port, queue                     ``probes.ports``                   ``leaf0>spine1``
 flow                            ``probes.flows``                   ``flow3``
-sub, own memory per subflow     each subflow of these, once open   ``flow3.0``, ``flow3.1``
-own memory per host             all hosts                          ``host3``
+sub, own state per subflow      each subflow of these, once open   ``flow3.0``, ``flow3.1``
+own state per host              all hosts                          ``host3``
 balancer: switch                ``probes.switches``                ``leaf0``
 balancer: towards, path         the same, for each leaf            ``leaf0 to leaf3``, ``leaf0 to leaf3 path 1``
 balancer: passing               each subflow                       ``flow3.0 forward tier 1``
@@ -161,7 +161,7 @@ def _plain(label: str) -> str:
 
 
 def _short(label: str) -> tuple[str, ...]:
-    """Return a label of own memory without its scope, with and without an index."""
+    """Return a label of own state without its scope, with and without an index."""
     role, _, *name = label.split(".")
     return (f"{role}.{name[0]}", _plain(f"{role}.{name[0]}")) if name else ()
 
@@ -213,7 +213,7 @@ class Plan:
 
 
 def plan(setup: Setup, own: OwnMemory) -> Plan:
-    """Return what a run samples; `own` has the layouts of its own memory."""
+    """Return what a run samples; `own` has the layouts of its own state."""
     chosen = chosen_fields(setup) if setup.probe_ps else []
     tables = [_watches(setup, field, own.layouts) for _, field in chosen]
     for number, table in enumerate(tables):

@@ -134,7 +134,7 @@ class Records:
         self.balancer_packet = "balancer"
 
     def _make_memory(self) -> None:
-        """Make own memory: a table is a list of rows, a row maps owners to objects."""
+        """Make own state: a table is a list of rows, a row maps owners to objects."""
         own = self.state.own
         self._makers = {
             (name, owner): self._slotted(record.dtype)
@@ -179,7 +179,7 @@ class Records:
         self.nic_direction: list[Any] = []
 
     def first_row(self, name: str, owners: Iterable[Any]) -> dict[Any, Any]:
-        """Return a row of own memory with its first values."""
+        """Return a row of own state with its first values."""
         if name in self._blank_rows:
             return self._blank_rows[name]
         layout = self.state.own.layouts[name]
@@ -193,7 +193,7 @@ class Records:
         return [hook and partial(hook, self.queue, OWN[name](own), *given[name]) for name, hook in hooks.items()]
 
     def owned(self, name: str, row: int, owner: Any) -> Any:
-        """Return the own memory of one owner in a row of table `name`."""
+        """Return the own state of one owner in a row of table `name`."""
         rows = getattr(self, name)
         return rows[row] if name == "balancer_path" else rows[row][_part(name, owner)]
 
@@ -227,7 +227,7 @@ class Records:
         return number
 
     def segments(self, sub: Any, owner: Any) -> list[Any]:
-        """Return the own memory of its transport for each place of the ring of a subflow; none without fields."""
+        """Return the own state of its transport for each place of the ring of a subflow; none without fields."""
         if sub.id not in self.segment_rows:
             fields = self.state.own.layouts["segment"].records[owner].dtype.names
             make = partial(self.first_row, "segment", [owner])
@@ -269,7 +269,7 @@ class Records:
         return state.finished()
 
     def _return_memory(self) -> None:
-        """Write own memory back into its tables, but for that of packets and of segments in flight."""
+        """Write own state back into its tables, but for that of packets and of segments in flight."""
         own = self.state.own
         for name, layout in own.layouts.items():
             if name in ("packet", "segment") or not layout.row_bytes:

@@ -101,7 +101,7 @@ class FabricKind(KeyedStruct, frozen=True, kw_only=True, tag_field="kind"):
     loss_prob : float
         Share of packets that are lost on a link, for each link; `links` may differ.
     loss_burst_packets : float, optional
-        Mean length of a run of losses in packets, for each link that loses any; independent losses when left out.
+        Mean length of a loss burst in packets, for each link that loses any; independent losses when left out.
     loss_burst_s : float, optional
         The same as a time, in seconds (:class:`LinkChange`): one of the two.
     reroute_s : float

@@ -126,7 +126,7 @@ class Fabric:
     buffer_bytes: Int64
     loss_prob: Floats  # of packets that cross the link
     loss_correlation: Floats  # between a packet and the next one of the link; 0 = independent
-    loss_memory_ps: Floats  # where runs of losses last a time: how fast that is forgotten; 0 = counted in packets
+    loss_memory_ps: Floats  # where loss bursts last a time: how fast that is forgotten; 0 = counted in packets
     host_port: Int32  # over hosts: the NIC
     switch_tier: Int32  # over switches: 0 = leaf or edge, 1 = spine or aggregation, 2 = core
     leaf_of_host: Int32  # over hosts: row of the switch it is attached to
@@ -160,7 +160,7 @@ class Fabric:
     def loss_after(self) -> Floats:
         """Return the probability that a packet is lost behind one that arrived, p (1 - c), and one that was lost.
 
-        Shape (ports, 2). The second is p + (1 - p) c, so that a share p is lost and a run of losses has
+        Shape (ports, 2). The second is p + (1 - p) c, so that a share p is lost and a loss burst has
         1 / ((1 - p) (1 - c)) packets on average.
         """
         p, c = self.loss_prob, self.loss_correlation

@@ -110,11 +110,11 @@ class LinkValues(KeyedStruct, frozen=True, kw_only=True):
         Share of packets that are lost on the way to the far end, whatever they carry; independently of each other when
         `loss_burst_packets` and `loss_burst_s` are left out.
     loss_burst_packets : float, optional
-        Mean length b of a run of losses in packets, at least 1 / (1 - p) for a share p. Behind a lost packet of the
+        Mean length b of a loss burst in packets, at least 1 / (1 - p) for a share p. Behind a lost packet of the
         link the next is lost with probability 1 - 1/b, behind one that arrived with p / ((1 - p) b), however long it
         is between them (Gilbert 1960, all packets of a bad state being lost).
     loss_burst_s : float, optional
-        Mean time d of a run of losses in place of their number, in seconds. A time t behind a packet that was lost the
+        Mean time d of a loss burst in place of their number, in seconds. A time t behind a packet that was lost the
         next is lost with probability p + (1 - p) e, behind one that arrived with p (1 - e), where e is
         exp(-t / ((1 - p) d)): a link that is not used leaves the bad state too. Giving one removes the other.
     down_s, up_s : float, optional

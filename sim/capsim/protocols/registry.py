@@ -117,7 +117,7 @@ def scheme(name: str, *, key: str = "scheme") -> Scheme:
 def named_schemes(names: Sequence[str]) -> tuple[str, ...]:
     """Return names of schemes with those that the word ``all`` stands for in its place, except what is named already.
 
-    Those are all whose transports send again what is lost (:class:`capsim.roles.components.Transport`), so that every
+    Those are all whose transports retransmit what is lost (:class:`capsim.roles.components.Transport`), so that every
     flow ends.
 
     Examples

@@ -22,7 +22,7 @@ Record         One per                                                          
 ``PROBE``      sample of one                                                          `observations`
 ============== ====================================================================== ===============
 
-What only one component uses is not here: it is the component's own memory (:mod:`capsim.roles.own`).
+What only one component uses is not here: it is the component's own state (:mod:`capsim.roles.own`).
 """
 
 from capsim.records.flows import *

@@ -10,7 +10,7 @@ RECEIVED = 1  # at the receiver, above the cumulative acknowledgement
 SACKED = 2  # at the sender's scoreboard
 RESENT = 4  # retransmitted in this recovery
 HELD = 8  # at the decoder, behind a gap, not yet with the transport
-MISSING = 16  # counts as lost and is not sent again yet
+MISSING = 16  # counts as lost and is not retransmitted yet
 
 # Flags of one data segment of a shared stream; the bits above say what the sharing component makes of them
 DATA_RECEIVED = 1  # at the receiver, behind a gap

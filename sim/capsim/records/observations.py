@@ -59,7 +59,7 @@ BINS, EXTENT_BINS = 64, 32
 QUANTITIES = 2  # its wait, and the packets that it leaves behind
 LONG, SHORT, CONTROL, CLASSES = range(4)
 
-NUMBER_TYPES = ("i8", "i4", "i2", "u1", "f8")  # of fields of records and of own memory
+NUMBER_TYPES = ("i8", "i4", "i2", "u1", "f8")  # of fields of records and of own state
 
 # Where a number lies that is sampled: of one entity, or of each subflow of a flow (probe_places.py)
 WATCH = np.dtype(

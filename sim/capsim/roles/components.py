@@ -131,7 +131,7 @@ class Transport(Component):
     on_sent: Hook | None = None
     send_timer: bool = False  # whether it sets sub.send_wake_ps, when `send` is to be asked again
     reads_headers: bool = False  # whether `on_data` knows a packet of which only the header is left: TRIMMED
-    reliable: bool = True  # whether what is lost is sent again, so that every flow ends
+    reliable: bool = True  # whether what is lost is retransmitted, so that every flow ends
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ Records have the fields of a NumPy dtype and no class, so an annotation of them 
 Argument          What it is
 ================= =====================================================================================================
 ``params``        parameters of the component as a record: the same names, except that a time ``rto_s`` is ``rto_ps``
-``own``           the component's own memory by scope (:mod:`capsim.roles.own`): ``own.subflow.alpha``
+``own``           the component's own state by scope (:mod:`capsim.roles.own`): ``own.subflow.alpha``
 ``flow, sub``     FLOW and SUBFLOW of :mod:`capsim.records`
 ``subs``          all subflows by number; those of a flow are ``flow.first_sub``, then ``sub.next_sub``, to NONE
 ``ring``          one byte of flags per segment in flight of a subflow, at ``ring[segment & sub.ring_mask]``

@@ -1,4 +1,4 @@
-"""Own memory: the fields that a component declares for itself, by scope, and where they lie.
+"""Own state: the fields that a component declares for itself, by scope, and where they lie.
 
 An engine allocates these fields, passes them to the hooks of their component and compares them; it never names them.
 

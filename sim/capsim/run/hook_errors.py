@@ -17,7 +17,7 @@ from capsim.run.hook_calls import RULE, check_calls, line, place_of
 from capsmodel.checks import ParameterError, require
 from capsmodel.code_identity import names_read
 
-WHERE_FIELDS_ARE = "capsim.records lists the fields of records, capsim.roles.own those of own memory"
+WHERE_FIELDS_ARE = "capsim.records lists the fields of records, capsim.roles.own those of own state"
 
 # The fields of what hooks are given, by the name of the argument.
 _FIELDS: dict[str, tuple[str, ...] | None] = {

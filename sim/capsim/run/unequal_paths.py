@@ -36,7 +36,7 @@ __all__ = ["SentUnits", "sent_units", "sent_units_scenario", "units_apart"]
 
 _UNIT_GAP_PACKETS = 4
 _MOST_AT_ONCE = 20_000  # units of one run
-_REMEMBERED = 1e-3  # of what a run of losses has told
+_REMEMBERED = 1e-3  # of what a loss burst has told
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _check(losses: PathLosses) -> None:
     absent = {
         "a deadline": losses.deadline_s is not None,
         "paths that are down": losses.down_paths > 0 or any(path.down for path in losses.paths),
-        "runs of losses in time": losses.burst_s is not None,
+        "loss bursts in time": losses.burst_s is not None,
         "interleaved units": losses.interleave > 1,
         "a first path": losses.first_path != "any",
     }

@@ -335,8 +335,8 @@ def setting_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
     -------
     list of str
         A warm-up that the run does not outlast; defaults of 1 Gbps (:func:`rate_remarks`); ports with a buffer that no
-        switch has; parameters that a scheme has and does not read; that hosts of some schemes send in turns and those
-        of others in order of arrival.
+        switch has; parameters that a scheme has and does not read; that hosts of some schemes send round robin and
+        those of others first in, first out.
 
     Examples
     --------
@@ -346,7 +346,7 @@ def setting_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> list[str]:
     >>> for line in setting_remarks([(asked, scheme("pfabric")), (asked, scheme("uet")), (asked, scheme("dctcp"))]):
     ...     print(line)
     transport.min_rto_s has no effect on pfabric
-    hosts of uet send flows in turns, those of dctcp in order of arrival: nic = "round_robin" lets all send in turns
+    hosts of uet send flows round robin, those of dctcp first in, first out: nic = "round_robin" is for all
     """
     known = list(runs)
     of_ports = _buffer_remarks(known)
@@ -395,7 +395,7 @@ def _unread_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
 
 
 def _nic_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
-    """Yield a line where hosts of some schemes send in turns and others in order; a queue by priority has its own."""
+    """Yield a line where hosts of some schemes send round robin, others in order; a queue by priority has its own."""
     turns: dict[str, None] = {}
     in_order: dict[str, None] = {}
     for scenario, scheme in runs:
@@ -405,8 +405,8 @@ def _nic_remarks(runs: Iterable[tuple[Scenario, Scheme]]) -> Iterator[str]:
     if turns.keys() & in_order.keys():
         return  # the order is what is varied
     if turns and in_order:
-        listed = f"hosts of {_few(turns)} send flows in turns, those of {_few(in_order)} in order of arrival"
-        yield f'{listed}: nic = "round_robin" lets all send in turns'
+        listed = f"hosts of {_few(turns)} send flows round robin, those of {_few(in_order)} first in, first out"
+        yield f'{listed}: nic = "round_robin" is for all'
 
 
 def _few(names: Iterable[str], most: int = 3) -> str:

@@ -33,7 +33,7 @@ Function                                  Gives
 `claims.relations.Relation.of_ratio`      what its interval must be, `relations.Says`; of a single value `of_value`
 `claims.decide.decide`                    the word by these samples, `decide.Decision`
 `claims.looks.judged`                     the decision at the last look that is there, `looks.Judged`
-`campaign.Campaign.verdict`               the word in the setting of the text, by a second family of seeds if it
+`campaign.Campaign.verdict`               the word in the setting of the text, by a second set of seeds if it
                                           fails and by other settings: :class:`campaign.Verdict`
 ========================================= ========================================================================
 

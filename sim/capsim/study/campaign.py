@@ -9,8 +9,8 @@ study, at its reduced scale if it has one; then so is the text's, and what chang
 the paper's scale (:mod:`capsim.study.claims.looks`). A setting counts for a claim only if it changes the runs that the
 claim compares.
 
-A claim that fails by these seeds in the setting of the text is looked at once more, by the seeds of a second family,
-with the same looks and the same limit. It stays open until it fails by them too; and it stays open if one of the two
+A claim that fails by these seeds in the setting of the text is looked at once more, by a second set of seeds, with
+the same looks and the same limit. It stays open until it fails by them too; and it stays open if one of the two
 sides is not what the paper has: where something in the same unit is printed of a side, and ours is off by more than
 `BASELINE_RELATIVE`, the contrary is not of the paper's comparison. What fails then, or is absent, *depends* on a
 setting if it has the paper's direction in one that the paper leaves open. Where a scheme is a reconstruction of a few
@@ -68,7 +68,7 @@ class Look:
     weight : int
         How many times its seeds count.
     group : Group
-        Setting, scale and family of seeds.
+        Setting, scale and set of seeds.
     seeds : int
         How many.
     points : tuple of Point
@@ -96,7 +96,7 @@ class Verdict:
     Attributes
     ----------
     word : str
-        That it fails only if both families of seeds say so, both sides are near what is printed of them, no setting has
+        That it fails only if both sets of seeds say so, both sides are near what is printed of them, no setting has
         the paper's direction, and no scheme is a reconstruction.
     value, interval : tuple of float
         In the unit of the claim: the value of a single sample and the ends of its interval, or the least and the
@@ -110,7 +110,7 @@ class Verdict:
     skewness : mapping
         Of the samples, by name.
     again : Judged, optional
-        Where the claim stands by the second family, if it fails by the first one.
+        Where the claim stands by the second set of seeds, if it fails by the first one.
     not_as_printed : tuple of str
         Sides of the comparison that are not near what is printed of them, if the claim fails.
     times_printed : float
@@ -192,7 +192,7 @@ class Campaign(KeptRuns):
         return CarriedOver(text, before, after)
 
     def of_runs(self, claim_id: str, setting: str, scale: Scale, *, sampled: bool, offset: int = 0) -> OfRuns:
-        """Return a claim in a setting with the runs that are there of a scale and a family of seeds."""
+        """Return a claim in a setting with the runs that are there of a scale and a set of seeds."""
         rows = self.rows.get(Group(setting, scale, offset), RunRows())
         return OfRuns(Statement(self.design, claim_id, setting, sampled), rows)
 
@@ -236,7 +236,7 @@ class Campaign(KeptRuns):
     def _takes(self, last: Judged, first: int) -> int:
         """Return the seeds that would decide an open claim; of a family without a look, `first`.
 
-        By the second family it is decided if the word is any.
+        By the second set of seeds it is decided if the word is any.
         """
         return foreseen_seeds(last, self.numbers(), level=self.level) if last.seeds else first
 
@@ -392,7 +392,7 @@ class Campaign(KeptRuns):
         return sum(task.id not in self.cpu_s for task in self._runs_of(look).values())
 
     def _wanted(self) -> Iterator[Look]:
-        """Yield the next look at open claims, in each setting, and of those that fail once by the second family.
+        """Yield the next look at open claims, in each setting, and of those that fail once by the second set of seeds.
 
         The text is judged at the sampled points too, as the base of the comparison with others.
         """
@@ -405,7 +405,7 @@ class Campaign(KeptRuns):
         yield from self._looks(once, sampled=False, offset=second_family(self.design))
 
     def _looks(self, judgements: Iterable[tuple[str, str]], *, sampled: bool, offset: int = 0) -> Iterator[Look]:
-        """Yield the next looks at claims in settings, as far as they are open, by one family of seeds."""
+        """Yield the next looks at claims in settings, as far as they are open, by one set of seeds."""
         scale = self.design.scale(sampled=sampled)
         by_look: dict[tuple[Group, int], list[list[Point]]] = {}
         for claim_id, setting in judgements:

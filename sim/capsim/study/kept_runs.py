@@ -1,7 +1,7 @@
 """The runs of a study that are in a folder: what they measured, what they took, and about what others will take.
 
 Runs are tasks of a sweep (:mod:`capsmodel.experiments.sweep`). Those of a study are all that its claims can ask for, up
-to the limits of seeds, in groups: of a setting, of the paper's scale or of the reduced one, and of a family of seeds.
+to the limits of seeds, in groups: of a setting, of the paper's scale or of the reduced one, and of a set of seeds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -36,7 +36,7 @@ __all__ = [
 MOST_SEEDS_OF_OTHERS = 16
 """Limit of the seeds in each setting but the text's."""
 SECOND_FAMILY = 1000
-"""What is added to 1, 2, ... to give the seeds by which what fails is checked, where the first family has no more."""
+"""What is added to 1, 2, ... to give the seeds by which what fails is checked, where the first set has no more."""
 
 
 class Group(NamedTuple):
@@ -230,7 +230,7 @@ def all_tasks(design: Design) -> dict[Group, TaskList[Point]]:
 
 
 def second_family(design: Design) -> int:
-    """Return what is added to 1, 2, ... to give the seeds of the second family: no seed is in both."""
+    """Return what is added to 1, 2, ... to give the second set of seeds: no seed is in both."""
     return max(SECOND_FAMILY, numbers_of_setting(design, TEXT)[-1])
 
 

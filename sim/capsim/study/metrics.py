@@ -287,7 +287,7 @@ _SUMMARY = {
     "mean_goodput_long_bps": "throughput, long, since the warm-up",
     "reorder_ratio": "packets reordered",
     "packets_dropped": "packets dropped",
-    "retransmissions": "packets sent again",
+    "retransmissions": "packets retransmitted",
     "fast_retransmits": "fast retransmits",
     "timeouts": "timeouts",
     "coding_overhead": "repair over source packets",
@@ -438,7 +438,7 @@ def _fast_retransmits_short(run: Run) -> float:
     return float(run.short_sums["fast_retransmits"])
 
 
-@metric("spurious_short", words="packets of short flows sent again needlessly", zero=True)
+@metric("spurious_short", words="packets of short flows retransmitted needlessly", zero=True)
 def _spurious_short(run: Run) -> float:
     return float(run.short_sums["spurious_retransmissions"])
 

@@ -89,7 +89,7 @@ def test_same_seed_same_losses_and_another_seed_others() -> None:
         (PathLosses([0.1, 0.1], down_paths=1), "losses with paths that are down are not simulated: leave that out"),
         (
             PathLosses(0.1, spread="in-turn", burst_s=1e-6, packet_s=1e-6),
-            "losses with runs of losses in time are not simulated: leave that out",
+            "losses with loss bursts in time are not simulated: leave that out",
         ),
         (
             PathLosses(0.1, burst_packets=3, interleave=4),

@@ -251,8 +251,8 @@ def test_a_warm_up_that_outlasts_the_run_is_named():
 
 def test_hosts_that_send_in_another_order_are_named():
     ran = [(HUNDRED, scheme(name)) for name in ("uet", "ndp", "dctcp", "pfabric")]
-    line = "hosts of uet, ndp send flows in turns, those of dctcp in order of arrival"
-    assert setting_remarks(ran) == [f'{line}: nic = "round_robin" lets all send in turns']
+    line = "hosts of uet, ndp send flows round robin, those of dctcp first in, first out"
+    assert setting_remarks(ran) == [f'{line}: nic = "round_robin" is for all']
     assert setting_remarks([(HUNDRED.replace(nic="round_robin"), one) for _, one in ran]) == []
     varied = [(HUNDRED.replace(nic=nic), scheme("dctcp")) for nic in ("fifo", "round_robin")]
     assert setting_remarks(varied) == []

@@ -11,7 +11,7 @@ Module          Holds
 `world`         the arrays of a run and the record of their addresses
 `sampling`      samples of fields
 `pointers`      records of addresses, and functions that read a record there
-`tables`        tables, own memory and hooks under the names of `primitives`
+`tables`        tables, own state and hooks under the names of `primitives`
 `bind`          the shared code of hosts and switches, with these names
 `layout`        records and tables, and the numbers that Python and the loop agree on
 `functions`     the loop and the hooks as machine code, and the keys of these

@@ -87,7 +87,7 @@ def arm_processor(w: Any, h: int) -> None:
 
 @kernel
 def new_subflow(w: Any, f: int) -> int:
-    """Return the number of a new subflow, whose own memory has its first values."""
+    """Return the number of a new subflow, whose own state has its first values."""
     counters = counters_at(w.counters, 0)
     s = counters.subs
     counters.subs += 1

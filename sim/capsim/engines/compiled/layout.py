@@ -102,8 +102,8 @@ NUMBERS = (
     "receive_first",
     "manage_first",
     "work_first",  # of the first host
-    "balancer_packet",  # where their parts of the own memory of packets begin
-    "first_subflows",  # address of rows of own memory with their first values, one for each stack
+    "balancer_packet",  # where their parts of the own state of packets begin
+    "first_subflows",  # address of rows of own state with their first values, one for each stack
 )
 ARRAYS = (
     "packets",

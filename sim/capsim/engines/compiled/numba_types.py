@@ -4,7 +4,7 @@ LLVM sees addresses only. After a write to a port it would read a packet's field
 same address; and it would read anew from the record of addresses where each table lies. So each read and write of a
 field is marked with the field's name (metadata `tbaa`: what differs in it does not share memory), and each read of a
 field that keeps its value during a run as such (`invariant.load`). What is read and written by address alone, as own
-memory is, has no mark: it may be anything.
+state is, has no mark: it may be anything.
 
 A write to a field that is said to keep its value might not be seen by what reads it. It is refused when it is compiled:
 in a hook with its line (:mod:`~capsim.engines.compiled.refusals`), in the engine by an error of the compiler.
@@ -128,7 +128,7 @@ def signature(name: str, params: Any, memory: Callable[[str], Any]) -> Any:
     params : numba type
         Of the parameter record.
     memory : callable
-        From a scope to the Numba type of one record of own memory.
+        From a scope to the Numba type of one record of own state.
     """
     parts = [
         types.Array(memory(scope), 1, "A")
@@ -147,5 +147,5 @@ HOOK_TYPES = {name: signature(name, _ANY_RECORD, lambda _: _ANY_RECORD) for name
 
 
 def types_of(name: str, params: np.dtype[Any], memory: dict[str, np.dtype[Any]]) -> Any:
-    """Return the signature of the hook `name` for a component's records of parameters and of own memory, by scope."""
+    """Return the signature of the hook `name` for a component's records of parameters and of own state, by scope."""
     return signature(name, record_type(params), lambda scope: record_type(memory[TABLES.get(scope, scope)]))

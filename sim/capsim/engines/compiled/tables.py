@@ -1,4 +1,4 @@
-"""Tables, own memory and hooks of the compiled engine, under the names of :mod:`~capsim.engines.hosts.primitives`."""
+"""Tables, own state and hooks of the compiled engine, under the names of :mod:`~capsim.engines.hosts.primitives`."""
 
 from typing import Any
 
@@ -40,20 +40,20 @@ def params_at(address: int) -> Any:
 
 @inlined_kernel
 def memory_at(table: int, index: int, row_bytes: int, part: int) -> Any:
-    """Return the own memory that begins at `part` of row `index`."""
+    """Return the own state that begins at `part` of row `index`."""
     return generic_at(table + index * row_bytes + part, 0)
 
 
 @expanded
 def paths_of(w: Any, leaf: int) -> Any:
-    """Return the own memory of a balancer for the candidates of (switch, leaf)."""
+    """Return the own state of a balancer for the candidates of (switch, leaf)."""
     start = w.balancer_path + leaf * w.most_paths * w.balancer_path_bytes
     return generic_array(start, w.most_paths, w.balancer_path_bytes)
 
 
 @expanded
 def port_memory_of(w: Any) -> Any:
-    """Return the own memory of a balancer for all ports."""
+    """Return the own state of a balancer for all ports."""
     return generic_array(w.balancer_port, w.n_ports, w.balancer_port_bytes)
 
 
@@ -65,7 +65,7 @@ def units_of(w: Any) -> Any:
 
 @expanded
 def segments_of(w: Any, sub: Any, part: int) -> Any:
-    """Return the own memory of a transport for the segments in flight of a subflow."""
+    """Return the own state of a transport for the segments in flight of a subflow."""
     return generic_array(w.segment + sub.ring * w.segment_bytes + part, sub.ring_mask + 1, w.segment_bytes)
 
 

@@ -211,7 +211,7 @@ class World:
         for name in ARRAYS:
             if hasattr(state, name) and name != "stacks":
                 self.point(name, getattr(state, name))
-        # What leaves a queue one by one may change any of what is sampled: own memory, marks of a subflow
+        # What leaves a queue one by one may change any of what is sampled: own state, marks of a subflow
         drained = ports if self.record["one_by_one"][0] else np.array(setup.probe_ports, np.int64)
         self.point("probe_ports", drained)
         self.point("arrivals", np.zeros(0, np.int64))
@@ -288,7 +288,7 @@ class World:
             row[f"{role}_{scope}"] = layouts[scope].offsets[number, role]
 
     def hold_memory(self) -> None:
-        """Point to own memory that does not grow, and write the size of its rows."""
+        """Point to own state that does not grow, and write the size of its rows."""
         own = self.state.own
         for name in MEMORY:
             self.record[f"{name}_bytes"] = own.layouts[name].row_bytes
@@ -321,11 +321,11 @@ class World:
         self.point(name, self.reserved[name][:size])
 
     def enlarge_memory(self, name: str, rows: int) -> None:
-        """Do so with own memory; new rows have their first values, those of subflows when they are opened."""
+        """Do so with own state; new rows have their first values, those of subflows when they are opened."""
         layout, old = self.state.own.layouts[name], self.arrays[name]
         if not layout.row_bytes:
             return
-        check_fits(rows * layout.row_bytes, f"the own memory of {rows} {name}s of this run", would_fit=FEWER)
+        check_fits(rows * layout.row_bytes, f"the own state of {rows} {name}s of this run", would_fit=FEWER)
         used = len(old) // layout.row_bytes
         self.extend(name, rows * layout.row_bytes)
         if name != "subflow" and layout.rows[0].any():
@@ -349,7 +349,7 @@ class World:
         self.point("schedule", larger)
 
     def grow_subflows(self, more: int) -> None:
-        """Make room for further subflows: records, own memory and timers."""
+        """Make room for further subflows: records, own state and timers."""
         size = power_of_two(len(self.arrays["subs"]) + more)
         self.enlarge("subs", size)
         rows_of = {"subflow": 1, "balancer_subflow": 1, "balancer_passing": 2 * self.state.n_tiers, "nic_direction": 2}

@@ -122,7 +122,7 @@ def arm_processor(w: Any, h: int) -> None:
 
 
 def new_subflow(w: Any, f: int) -> Any:
-    """Return the number of a new subflow of flow `f`, with its own memory."""
+    """Return the number of a new subflow of flow `f`, with its own state."""
     return w.new_subflow(f)
 
 
@@ -142,7 +142,7 @@ class StackObject:
 def hold(holder: Any, role: str, component: Any) -> None:
     """Give `holder` the parameters of a component under the name of its role, and its hooks under theirs.
 
-    The own memory of one without fields is the same at each call of a hook: ``blank`` has it by the name of the hook.
+    The own state of one without fields is the same at each call of a hook: ``blank`` has it by the name of the hook.
     """
     record = param_record(component.params)
     setattr(holder, role, slotted(record.dtype)(record[0]))
@@ -199,7 +199,7 @@ class Place:
 
 
 def paths_of(w: Any, leaf: int) -> Any:
-    """Return the own memory of a balancer for the candidates of (switch, leaf)."""
+    """Return the own state of a balancer for the candidates of (switch, leaf)."""
     return w.balancer_path[leaf * w.most_paths : (leaf + 1) * w.most_paths]
 
 
@@ -220,7 +220,7 @@ _RECORDS: dict[str, _Look] = {
     "port": lambda at: at.w.ports[at.numbers["p"]],
     "candidates": lambda at: at.w.candidates[at.numbers["first"] :][: at.numbers["count"]],
 }
-_AT_HOSTS: dict[str, _Look] = {  # own memory by scope
+_AT_HOSTS: dict[str, _Look] = {  # own state by scope
     "subflow": lambda at: at.w.subflow[at.sub.id][at.owner],
     "flow": lambda at: at.w.flow[at.f][at.owner],
     "host": lambda at: at.w.host[at.sub.dst if at.role == "transport" else at.sub.src][at.owner],
@@ -248,7 +248,7 @@ _IN_NETWORK: dict[str, _Look] = {
 class Call:
     """One hook: called with numbers, it is given the records that they stand for (:mod:`capsim.roles.hooks`).
 
-    Own memory is looked up for components that declare some.
+    Own state is looked up for components that declare some.
     """
 
     def __init__(self, name: str):

@@ -8,7 +8,7 @@ spurious retransmission    recovery, begun by duplicate acknowledgements or the 
                            segment, not its retransmission
 long run of duplicates     more than 3 duplicate acknowledgements of originals in a row, ended  RFC 5681, section 3.2
                            by the original of the missing segment: no packet was lost. What is
-                           sent again does not count: it is a duplicate whatever the order
+                           retransmitted does not count: it is a duplicate whatever the order
 extent of reordering       of packet i, in the order of arrival: i - j, where j is the first    RFC 4737, section 4.2
                            packet to arrive that was sent after i
 ========================== ==================================================================== ====================

@@ -54,7 +54,7 @@ class CongaParams(LetflowParams):
     metric_bits : int
         Q: loads are sent in steps of 2^-Q of the capacity, 3 bits as published.
     age_s : float
-        Loads that were not sent again for so long count as 0, in seconds; 10 ms as published, where they fall
+        Loads that were not reported again for so long count as 0, in seconds; 10 ms as published, where they fall
         gradually.
     """
 

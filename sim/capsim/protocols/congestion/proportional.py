@@ -56,7 +56,7 @@ def allowed_bytes(
 ) -> int:
     """Return how much may be sent for an acknowledgement, sndcnt (RFC 6937, section 3); first, a segment at least.
 
-    `repaired`: 1 if it advances over a segment that was sent again, which matters to ns-3's reduction only.
+    `repaired`: 1 if it advances over a segment that was retransmitted, which matters to ns-3's reduction only.
 
     Examples
     --------

@@ -163,7 +163,7 @@ def emit(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any,
 
 
 def observe(params: Any, own: Any, flow: Any, sub: Any, packet: Any, now_ps: int) -> int:
-    """Enter an acknowledgement into p: that of a segment sent again or decoded shows a loss."""
+    """Enter an acknowledgement into p: that of a segment retransmitted or decoded shows a loss."""
     memory, lost = own.flow, 1.0 if packet.flags & RETRANSMITTED else 0.0
     if memory.observed == 0:
         memory.observed = 1

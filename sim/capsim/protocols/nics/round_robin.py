@@ -7,7 +7,7 @@ one. The acknowledgements of a subflow take turns at its receiver, as a connecti
 Each packet has the number of a turn: the one after that of the packet before it in its connection, but not below the
 turn that the port is at. So a pause saves no turns, a new connection begins in the present turn, behind those that
 still have it, and one alone is served in order of arrival. This is start-time fair queueing (Goyal, Vin and Cheng,
-1997) in turns. With turns of a number of bytes it shares bytes as deficit round robin does (Shreedhar and Varghese,
+1997) round robin. With turns of a number of bytes it shares bytes as deficit round robin does (Shreedhar and Varghese,
 1995).
 
 =========== ======================== =====================================================================

@@ -5,7 +5,7 @@ Event                        What the sender notes                       Names
 ============================ =========================================== ==========================================
 ACK                          its packet, and all below `packet.ack`,     ``sub.newly_acked_bytes``, signal ACKED
                              have come
-NACK of the last copy        its packet is to be sent again              MISSING; ``sub.lost_flight_bytes``, what
+NACK of the last copy        its packet is to be retransmitted           MISSING; ``sub.lost_flight_bytes``, what
                                                                          is lost by it, signals HEADER, LOST
 no answer for an RTO         the same                                    MISSING; signal EXPIRED
 ============================ =========================================== ==========================================
@@ -26,7 +26,7 @@ from capsim.records import ACK, CONGESTION_EXPERIENCED, DATA, ECN_ECHO, MISSING,
 from capsim.roles.hooks import ACKED, CERTAIN, HEADER, LOST
 
 SUBFLOW = (
-    ("missing", "i8"),  # segments that are to be sent again
+    ("missing", "i8"),  # segments that are to be retransmitted
     ("missing_from", "i8"),  # none of them is below
 )
 SEGMENT = (("sent_ps", "i8"),)
@@ -64,7 +64,7 @@ def has_place(params: Any, sub: Any, segment: int) -> bool:
 
 @inlined
 def first_missing(memory: Any, sub: Any, ring: Any) -> int:
-    """Return the first segment that is to be sent again."""
+    """Return the first segment that is to be retransmitted."""
     segment = max(memory.missing_from, sub.una)
     while not holds(sub, ring, segment, MISSING):
         segment += 1
@@ -102,7 +102,7 @@ def on_sent(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int
 
 @inlined
 def lose(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -> None:
-    """Note that a segment is to be sent again."""
+    """Note that a segment is to be retransmitted."""
     ring[segment & sub.ring_mask] |= MISSING
     memory.missing_from = min(memory.missing_from, segment) if memory.missing else segment
     memory.missing += 1

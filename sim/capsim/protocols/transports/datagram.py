@@ -7,8 +7,8 @@ when the next packet leaves      ``own.subflow.next_ps`` picosecond; a packet ti
 what rounding down has left over ``own.subflow.owed``    picosecond / ``rate_bps``, so nothing is lost
 ================================ ======================= ===============================================
 
-Nothing is acknowledged and nothing is sent again. A flow counts as acknowledged when its last packet has left, and as
-finished when all its packets have come; one that loses packets never finishes. What it has delivered is counted in
+Nothing is acknowledged and nothing is retransmitted. A flow counts as acknowledged when its last packet has left, and
+as finished when all its packets have come; one that loses packets never finishes. What it has delivered is counted in
 packets that came, in any order.
 """
 

@@ -6,9 +6,9 @@ Event                        What follows                                       
 start                        `initial_window_packets` leave at once, no handshake        NDP, section 3.2
 PULL                         one packet: the first of those of which only the header     the same; htsim,
                              has come, else a new one; with nothing to send it is kept   ``pull_packets``
-NACK                         its packet is to be sent again, by a PULL                   the same
+NACK                         its packet is to be retransmitted, by a PULL                the same
 ACK                          its packet has come; nothing is sent                        the same
-no answer for an RTO         the packet is to be sent again, and one leaves at once      htsim, ``retransmit_packet``
+no answer for an RTO         the packet is to be retransmitted, and one leaves at once   htsim, ``retransmit_packet``
 nothing more is heard        one packet is sent without a PULL                           none: see below
 ============================ =========================================================== ==========================
 

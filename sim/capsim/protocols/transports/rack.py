@@ -14,8 +14,8 @@ no acknowledgement, 2 SRTT     a probe: a new segment, or the highest sent; no o
 it has repaired a loss         the window is reduced                                                7.4.2
 timeout                        the first segment, and all that time makes lost, are lost            6.3
 a retransmission is lost       the window is reduced once more                                      9.3
-all sent again came twice      with ``undo``: the window is what it was before the reduction        RFC 3708
-only a header has come         its segment is lost, if it was not sent again meanwhile              -
+all retransmitted came twice   with ``undo``: the window is what it was before the reduction        RFC 3708
+only a header has come         its segment is lost, if it was not retransmitted meanwhile           -
 ============================== ==================================================================== =============
 
 =========================== ================== ======================================== =============
@@ -36,11 +36,11 @@ delivered. A segment counts as sent when it is handed to the NIC (RFC 8985, 5.1:
 Linux takes the time at which TCP passes it on). Without a round trip since the last probe no probe is sent, so none is
 planned either. A reduced window holds at once (no RFC 6937).
 
-Packets that overtake each other by more than the reordering window are taken for lost. What was sent again then comes
-twice, which the receiver reports (D-SACK). With ``undo`` the window and ssthresh are as before, once all segments that
-were sent again since the reduction have been reported, as in Linux (``tcp_try_undo_dsack``; RFC 3708 finds, RFC 4015
-would grow more slowly). A timeout, a header that was trimmed, a retransmission that was lost and a loss that a probe
-repaired are no guesses by time: what they reduce is not undone. RFC 8985 asks for none of it, so it is an option.
+Packets that overtake each other by more than the reordering window are taken for lost. What was retransmitted then
+comes twice, which the receiver reports (D-SACK). With ``undo`` the window and ssthresh are as before, once all segments
+that were retransmitted since the reduction have been reported, as in Linux (``tcp_try_undo_dsack``; RFC 3708 finds, RFC
+4015 would grow more slowly). A timeout, a header that was trimmed, a retransmission that was lost and a loss that a
+probe repaired are no guesses by time: what they reduce is not undone. RFC 8985 asks for none of it, so it is an option.
 """
 
 from dataclasses import dataclass
@@ -83,7 +83,7 @@ class RackParams(LateAckParams):
     tlp : bool
         Whether probes are sent (RFC 8985, section 7).
     undo : bool
-        Whether a reduced window is restored when all that was sent again is reported as a duplicate (RFC 3708; Linux).
+        Whether a reduced window is restored when all retransmissions are reported as duplicates (RFC 3708; Linux).
     """
 
     tlp: bool = True
@@ -176,7 +176,7 @@ def _deliver(memory: Any, segments: Any, sub: Any, ring: Any, segment: int, high
         memory.highest = segment
     elif segment < highest and not flags & RESENT:
         memory.reordering_seen = 1
-    if flags & MISSING:  # the copy that was taken for lost, and is not sent again yet
+    if flags & MISSING:  # the copy that was taken for lost, and is not retransmitted yet
         memory.missing_packets -= 1
     certain = not flags & RESENT or now_ps - sent_ps >= memory.shortest_ps
     if certain and sent_after(sent_ps, segment, memory.latest_ps, memory.latest):
@@ -227,7 +227,7 @@ def _find_lost(params: Any, own: Any, sub: Any, ring: Any, named: int, now_ps: i
     """Find what is lost and when to look again (RFC 8985, 6.2, step 5); return the signals.
 
     `named` is the segment whose header alone has come, which is lost, or NONE. Segments sent once were sent in their
-    order, so those from `checked` on, none of which was sent again, were sent after the newest one.
+    order, so those from `checked` on, none of which was retransmitted, were sent after the newest one.
     """
     memory, guessed = own.subflow, 0
     memory.window_ps = reordering_window_ps(memory, sub)
@@ -292,7 +292,7 @@ def _enter_recovery(params: Any, memory: Any, sub: Any, now_ps: int) -> None:
 
 @inlined
 def _keep_window(memory: Any, sub: Any) -> None:
-    """Keep what a loss is about to reduce, and count from here on what is sent again."""
+    """Keep what a loss is about to reduce, and count from here on what is retransmitted."""
     memory.undo_packets = 0
     memory.undo_from = sub.una
     memory.undo_cwnd_bytes = sub.cwnd_bytes
@@ -301,7 +301,7 @@ def _keep_window(memory: Any, sub: Any) -> None:
 
 @inlined
 def _undo(memory: Any, sub: Any, segment: int) -> None:
-    """Count a segment that came twice, if any; after the last one sent again restore the window."""
+    """Count a segment that came twice, if any; after the last one retransmitted restore the window."""
     if memory.undo_packets <= 0 or segment < memory.undo_from:
         return
     memory.undo_packets -= 1
@@ -505,7 +505,7 @@ RACK = Transport(
             ("sacked_packets", "i4"),  # RACK.segs_sacked
             ("missing_packets", "i4"),
             ("first_missing", "i4"),  # none below it
-            ("checked", "i4"),  # from it on nothing was sent again, nor before the newest one delivered
+            ("checked", "i4"),  # from it on nothing was retransmitted, nor before the newest one delivered
             ("reduced_ps", "i8"),  # when the window was reduced last
             ("rto_at_ps", "i8", -1),  # deadlines, or NONE: of the timeout,
             ("look_at_ps", "i8", -1),  # of the reordering window,
@@ -515,7 +515,7 @@ RACK = Transport(
             ("probe_end", "i4", -1),  # TLP.end_seq, or NONE
             ("probe_again", "i4"),  # TLP.is_retrans
             ("probed", "i4"),  # no round trip was measured since the last probe
-            ("undo_packets", "i4", -1),  # sent again since the reduction, not reported twice; NONE: nothing to undo
+            ("undo_packets", "i4", -1),  # retransmitted since the reduction, not reported twice; NONE: nothing to undo
             ("undo_from", "i4"),  # the first segment of which that counts
             ("undo_cwnd_bytes", "i8"),  # before the reduction
             ("undo_ssthresh_bytes", "i8"),

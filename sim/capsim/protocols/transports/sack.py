@@ -3,7 +3,7 @@
 A segment that is not SACKed counts as lost when `dup_ack_threshold` SACKed segments lie above it. In recovery the
 sender keeps Pipe, its estimate of the packets in the network, at the window: lost segments first, then new ones, then
 what else is not SACKed below the highest SACKed one, then once the last segment outstanding (NextSeg, rules 1-4).
-After a timeout the scoreboard is kept (RFC 6675, section 5.1): what is SACKed is not sent again.
+After a timeout the scoreboard is kept (RFC 6675, section 5.1): what is SACKed is not retransmitted.
 
 In a recovery the window may come down in proportion to what is delivered
 (:mod:`capsim.protocols.congestion.proportional`).
@@ -49,10 +49,10 @@ class SackParams(BlockParams):
     Parameters
     ----------
     rescue : bool
-        Whether the last segment outstanding is sent again, once in a recovery, when nothing else may be sent: it keeps
-        acknowledgements coming when the end of the window is lost (RFC 6675, NextSeg rule 4).
+        Whether the last segment outstanding is retransmitted, once in a recovery, when nothing else may be sent: it
+        keeps acknowledgements coming when the end of the window is lost (RFC 6675, NextSeg rule 4).
     resend_at_partial_ack : bool
-        Whether a partial acknowledgement has the first segment outstanding sent again although it does not yet count
+        Whether a partial acknowledgement has the first segment outstanding retransmitted although it does not yet count
         as lost, as NewReno does.
     reduction : Reduction
         How the window is reduced in a recovery (RFC 6675: at once; Linux, and ns-3 from 3.32: PRR).

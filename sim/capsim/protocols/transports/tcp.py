@@ -180,7 +180,7 @@ def holds(sub: Any, ring: Any, segment: int, flag: int) -> bool:
 
 @inlined
 def flight_bytes(params: Any, sub: Any) -> int:
-    """Return FlightSize: what is sent and not acknowledged; after a timeout, as in Linux, what was sent again since."""
+    """Return FlightSize: what is sent and not acknowledged; after a timeout, as in Linux, the retransmissions since."""
     flight = (sub.next_segment - sub.una) * params.mss_bytes
     if sub.una <= sub.short_segment < sub.next_segment:
         flight += sub.short_bytes - params.mss_bytes

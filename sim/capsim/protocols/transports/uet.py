@@ -18,7 +18,7 @@ arrivals it is not told of.
 
 With `ack_every` an ACK answers several packets. It has the numbers of those that came out of order, up to 62 below the
 packet that caused it, and that packet's mark, entropy and time. At once are answered the first packet, one with a mark,
-one that has come before, and one that asks for it: the last, one that is sent again, and one behind which the window is
+one that has come before, and one that asks for it: the last, a retransmission, and one behind which the window is
 full. After such a packet there is one more ACK at once when nothing is missing any more (``processData``).
 
 A packet counts as sent when the NIC of its host takes it: its round trip and its timer begin then, as in that
@@ -179,7 +179,7 @@ def ahead_packets(params: Any, memory: Any, sub: Any) -> int:
 def lose_overtaken(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> None:
     """Lose, of the window from the first missing packet on, what had been sent when so many were ahead of that.
 
-    What is sent again and waits for its NIC is not lost again.
+    What is retransmitted and waits for its NIC is not lost again.
     """
     memory, window = own.subflow, sub.cwnd_bytes // params.mss_bytes
     memory.most_packets = max(memory.most_packets, window)

@@ -24,7 +24,7 @@ without the timeouts that carry it (`docs/verdict_rules.md` has the measured lev
 seeds, all of them have to be on one side. A rare event is not in the median: that there is some is neither claimed nor
 denied where half of the runs or fewer have it, and runs in which two counts are equal say nothing of their order.
 
-"Fails" counts only if a second family of seeds, disjoint from the first and looked at in the same way, says so too
+"Fails" counts only if a second set of seeds, disjoint from the first and looked at in the same way, says so too
 (:mod:`capsim.study.campaign`); otherwise the claim stays open. It needs both families, so it is wrong with probability
 α at most as before, and α² where the families are independent.
 

@@ -55,7 +55,7 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True)
 class OfRuns:
-    """A claim about runs as they are: what it says in a setting, and rows of that setting and one family of seeds."""
+    """A claim about runs as they are: what it says in a setting, and rows of that setting and one set of seeds."""
 
     statement: Statement
     rows: RunRows
