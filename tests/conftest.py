@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from capsmodel.experiments.agreement import FAMILY_FALSE_ALARM_PROB, FAMILY_TESTS
 
-settings.register_profile("capsmodel", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("capsmodel", max_examples=50, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("fresh", deadline=None, max_examples=1000, print_blob=True)  # other ones each time, nightly
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "capsmodel"))
 

@@ -42,6 +42,7 @@ def test_import_loads_nothing_heavy():
     assert not [name for name in ("scipy.stats", "joblib", "rich", "numba") if repr(name) in used]
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("words", [["schemes"], ["predict", "--profile", "100g", "--schemes", "uet,dctcp"]])
 def test_neither_the_list_of_schemes_nor_a_prediction_needs_engines_and_tables(words):
     call = f"import contextlib\nfrom capsmodel.cli import main\nwith contextlib.suppress(SystemExit): main({words})"

@@ -46,7 +46,7 @@ def test_units_too_large_for_reed_solomon_have_no_bytes(capsys, monkeypatch):
     assert (row["bytes_units"], row["bytes_failed"]) == (None, None)
 
 
-def test_text_says_what_the_answer_itself_would_need(capsys):
+def test_text_says_what_the_answer_itself_would_need(few_units, capsys):
     print_sent_units(6, 8, losses=PathLosses([0.02, 0.1]), output=Output())
     text = " ".join(capsys.readouterr().out.split())
     assert f"{unit_failure_prob(6, r=8, losses=PathLosses([0.02, 0.1])):.3g} for r = 8, too seldom" in text

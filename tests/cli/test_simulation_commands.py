@@ -49,19 +49,19 @@ def test_the_line_after_a_run_names_compiling_or_loading_with_its_time(capsys, m
     for compiled, word in ((True, "compiling"), (False, "loading")):
         loading = Loading(compiled=compiled, cpu_s=31.5)
         monkeypatch.setattr("capsmodel.cli.simulate.compile_if_needed", lambda *_, told=loading, **__: told)
-        out = " ".join(printed(["simulate", *SMALL, "--engine", "reference"], capsys).split())
+        out = " ".join(printed(["simulate", *SMALL], capsys).split())
         assert f"after 31.50 s of {word}, " in out
 
 
 def test_totals_of_a_comparison_are_whole_numbers(blank, capsys, tmp_path) -> None:
-    line = ["compare", *SMALL, "--schemes", "ecmp", "--seeds", "2", "--engine", "reference", "--jobs", "1"]
+    line = ["compare", *SMALL, "--schemes", "ecmp", "--seeds", "2", "--jobs", "1"]
     out = " ".join(printed([*line, "--out", str(tmp_path)], capsys).split())
     assert re.search(r"2 runs, [1-9]\d* link traversals, [\d.]+ CPU s, \d+ flows unfinished", out)
 
 
 def test_each_line_of_the_summary_has_the_unit_of_its_number(capsys: pytest.CaptureFixture[str]) -> None:
     """Catches milliseconds that are called seconds."""
-    line = ["simulate", *SMALL, "--engine", "reference"]
+    line = ["simulate", *SMALL]
     (row,) = json.loads(printed([*line, "--json"], capsys))
     lines = printed(line, capsys).splitlines()
     for words, key, unit, factor in (
@@ -87,7 +87,7 @@ def test_what_long_flows_get_since_the_warm_up_is_told_where_there_is_one(
 
 
 def test_timeouts_of_long_flows_are_in_the_summary(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    small = ["--set", "short_bytes=1000B", "--set", "fabric.buffer_packets=3", "--engine", "reference"]
+    small = ["--set", "short_bytes=1000B", "--set", "fabric.buffer_packets=3"]
     out = printed(["simulate", *SMALL, *small, "--flows-csv", str(tmp_path / "flows.csv")], capsys)
     (shown,) = (one for one in out.splitlines() if one.startswith("long flows with a timeout"))
     flows = csv.DictReader((tmp_path / "flows.csv").read_text(encoding="utf-8").splitlines())
@@ -432,7 +432,7 @@ def test_a_foreign_file_is_no_result(capsys: pytest.CaptureFixture[str], tmp_pat
         assert "thesis.txt" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.agreement)])
 def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     jobs: str,
     blank: None,
@@ -510,11 +510,10 @@ def test_what_could_not_be_written_or_run_is_refused_before_the_run(
 
 
 def test_a_profile_is_printed_and_defaults_of_1_gbps_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    line = [*SMALL, "--engine", "reference"]
-    shown = " ".join(printed(["simulate", *line, "--profile", "100g"], capsys).split())
+    shown = " ".join(printed(["simulate", *SMALL, "--profile", "100g"], capsys).split())
     assert "profile: packets of 4150 bytes, base RTT 9.348 us, BDP 29 packets; fabric.rate_bps = 100Gbps" in shown
     assert "transport.max_window_bytes = 1430280B, transport.min_rto_s = 1ms" in shown
-    told = succeeded(["simulate", *line, "--rate", "100Gbps"], capsys)
+    told = succeeded(["simulate", *SMALL, "--rate", "100Gbps"], capsys)
     assert "profile:" not in told.out
     (remark,) = (one for one in told.err.splitlines() if "defaults" in one)
     assert remark.startswith("capsmodel: defaults of 1 Gbps where hosts have 100 Gbps: minimum RTO 200 ms, window 1 MB")

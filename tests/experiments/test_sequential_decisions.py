@@ -82,6 +82,7 @@ LAWS = {
 CONTINUOUS = {"normal", "gamma", "exponential", "lognormal"}
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("alpha", [0.05, FALSE_ALARM])
 def test_the_median_is_covered_for_every_law(law, alpha):

@@ -56,6 +56,7 @@ def coverage(rule, prob, trials):
     return stats.binom.pmf(np.arange(trials + 1), trials, prob) @ covers
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize(("p", "q"), [(0.5, 0.5), (0.9, 0.6), (0.1, 0.02), (0.8, 0.75)])
 def test_difference_of_proportions_covers_the_true_one_as_often_as_stated(p, q):
     """By enumeration of all pairs of counts. With both near 0 or 1 it covers more, as Wilson's intervals do there."""
@@ -74,6 +75,7 @@ def test_difference_of_proportions_of_the_published_example():
     assert (found.value, found.low, found.high) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
 
 
+@pytest.mark.agreement
 def test_clopper_pearson_covers_every_proportion_and_wilson_on_average():
     probs = np.linspace(0.005, 0.995, 199)
     exact = np.array([coverage(st.clopper_pearson_interval, p, 30) for p in probs])
@@ -162,6 +164,7 @@ def test_a_ratio_is_the_t_interval_of_the_logarithms_and_symmetric():
     assert found.at(0.95) == st.paired_ratio(a, b)
 
 
+@pytest.mark.agreement
 def test_the_ratio_of_two_systems_of_one_law_is_1_as_often_as_stated():
     """Deviation 0.45 of the logarithm: the arithmetic mean of the ratios would be exp(0.45^2) = 1.22."""
     rng = np.random.default_rng(11)

@@ -319,6 +319,7 @@ def test_two_sweeps_in_one_folder_divide_the_tasks(tmp_path):
     assert half_written.exists(), "the other process was alive and might have been writing it"
 
 
+@pytest.mark.agreement
 @pytest.mark.linux
 @pytest.mark.parametrize("executor", [one_by_one, all_cores(2)])
 def test_what_a_killed_sweep_was_running_is_run_by_the_other(executor, tmp_path):
@@ -336,6 +337,7 @@ def test_what_a_killed_sweep_was_running_is_run_by_the_other(executor, tmp_path)
     assert log(tmp_path) == Counter([*range(6), 3])
 
 
+@pytest.mark.agreement
 @pytest.mark.linux
 def test_a_killed_worker_is_told_and_what_had_ended_is_kept(tmp_path):
     (tmp_path / "deadly").touch()

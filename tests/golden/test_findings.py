@@ -155,6 +155,7 @@ def points_as_printed(claim, setting):
     return f"{sum(one.median < 1 for one in points)} of {len(points)}"
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("row", BY_READING, ids=lambda row: row[0])
 def test_the_printed_directions_by_reading_are_of_the_kept_runs(row):
     claim, *printed = row

@@ -29,6 +29,7 @@ def test_total_window_over_the_last_axis():
     np.testing.assert_array_equal(found, single_path_window([0.02, 0.3]))
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_finer_grid_changes_no_window_by_more_than_stated(pair, monkeypatch):
     windows = fully_coupled_mean_windows(pair, least_window_packets=1)

@@ -129,6 +129,7 @@ def test_every_formula_with_a_numeric_function_has_a_case() -> None:
     assert {case.formula for case in CASES} == formulas_to_cover("caps", "cdcps", "mmptcp")
 
 
+@pytest.mark.agreement
 def test_numeric_symbolic_and_enumerated_agree(subtests: pytest.Subtests) -> None:
     for case in CASES:
         with subtests.test(formula=case.formula, values=case.values):

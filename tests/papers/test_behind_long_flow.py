@@ -13,6 +13,7 @@ def test_a_short_flow_alone_takes_a_handshake_and_ten_packets() -> None:
     assert flows["fct_s"].to_list() == pytest.approx([expected_s] * 3, rel=1e-9)
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("copies", [1, 2])
 def test_both_engines_give_the_same_flows(copies: int) -> None:
     fast, slow = (

@@ -12,6 +12,7 @@ from capsmodel.papers.measurements.caps_comparison import (
 )
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("form", ["repflow", "caps", "caps_decode", WITHOUT_REPAIR])
 def test_both_engines_give_the_same_incast(form):
     setting = {"senders": 8, "buffer_packets": 40, "runs": 1, "seed": 5}

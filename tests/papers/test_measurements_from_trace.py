@@ -31,7 +31,7 @@ def lines(result: Result, event: str, packet: str, port: str) -> pd.DataFrame:
 
 def test_packets_in_a_round_trip_of_a_lossy_path(monkeypatch: pytest.MonkeyPatch) -> None:
     results = traced(lossy_path, monkeypatch)
-    row = lossy_path.tcp_on_lossy_path(0.05, connections=3, packets=300, seed=2, engine="reference").iloc[0]
+    row = lossy_path.tcp_on_lossy_path(0.05, connections=3, packets=300, seed=2).iloc[0]
     (result,) = results
     sent = lines(result, "enqueued", "data", r"host\d+>left")
     lost = result.trace[result.trace["event"] == "dropped"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from support.engine_setups import BUSY, FEW, LEAF_SPINE, differences, differing, flow_list, one_run, setup_of
+from support.engine_setups import BUSY, CROWDED, LEAF_SPINE, differences, differing, flow_list, one_run, setup_of
 
 from capsim import (
     DrawnFault,
@@ -214,7 +214,7 @@ def test_engines_agree_with(name: str, option: str) -> None:
 @pytest.mark.parametrize("name", ["caps", "caps_decode"])
 def test_asking_what_a_packet_is_worth_does_not_move_a_run_of_losses(name: str) -> None:
     """Packets with bytes are looked at before they arrive; the same ones are lost as when they are only counted."""
-    counted, carried = (busy(name, FEW, payload=payload) for payload in ("", "rs"))
+    counted, carried = (busy(name, CROWDED, payload=payload) for payload in ("", "rs"))
     assert differences(carried) == []
     assert np.array_equal(run(counted).trace, run(carried).trace)
     assert run(carried).ports["packets_lost"].sum() > 5

@@ -217,6 +217,7 @@ def test_of_processes_that_need_a_hook_at_the_same_time_one_compiles_it(tmp_path
     assert result.stdout.splitlines() == [f"[({2 + i}, False), ({2 + i}, True), ({2 + i}, True)]" for i in range(5)]
 
 
+@pytest.mark.agreement
 def test_without_compiler_the_compiled_engine_refuses():
     command = [sys.executable, "-m", "capsmodel", "simulate", "--fabric", "leaf-spine:2x2x2", "--flows", "2"]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}

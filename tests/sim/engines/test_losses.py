@@ -34,6 +34,7 @@ def fates(raw: RawRecords, port: int) -> list[bool]:
     return (lines["what"] == DROPPED).tolist()
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize(
     ("fabric", "name"),
     [("leaf-spine", "dctcp"), ("leaf-spine", "rps_pq"), ("leaf-spine", "caps"), ("fat-tree", "mptcp")],
@@ -137,14 +138,11 @@ def test_the_tables_of_a_result_have_what_was_lost() -> None:
     traffic = (Batch(flows=2, flow_bytes=200_000, pairs="other-leaf"),)
     fabric: FabricKind = FatTree(pods=4, loss_prob=0.02)
     scenario = Scenario(fabric=fabric, traffic=traffic, trace="drops")
-    result = simulate(scenario, engine="reference")
+    result = simulate(scenario)
     lost = int(result.ports["packets_lost"].sum())
     assert 0 < lost == len(result.trace) == result.summary.packets_dropped
     assert set(result.trace["reason"]) == {"corrupted"}
-    assert (
-        simulate(scenario, engine="reference", rng=2).ports["packets_lost"].tolist()
-        != result.ports["packets_lost"].tolist()
-    )
+    assert simulate(scenario, rng=2).ports["packets_lost"].tolist() != result.ports["packets_lost"].tolist()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.engine_setups import BUSY, FEW, UnitLosses, differences, flow_list, one_run, setup_of, with_unit_losses
+from support.engine_setups import BUSY, CROWDED, UnitLosses, differences, flow_list, one_run, setup_of, with_unit_losses
 
 from capsim import Batch, Dumbbell, ParameterError, Scenario, scheme, simulate
 from capsim.engines import run
@@ -31,7 +31,7 @@ def units_of(result):
 )
 def test_reed_solomon_gives_the_run_that_counts(name, engine):
     """Any k packets of its units decode them, and that is what counting takes for granted."""
-    kind, flows = FEW["dumbbell"]
+    kind, flows = CROWDED["dumbbell"]
     counted = run(setup_of(kind, flows, name, transport=WINDOW), engine=engine)
     carried = run(setup_of(kind, flows, name, transport=WINDOW, payload="rs"), engine=engine)
     assert np.array_equal(counted.trace, carried.trace)
@@ -46,12 +46,12 @@ SMALL_WINDOWS = WINDOW | {"initial_window_packets": 2}
 @pytest.mark.parametrize(("name", "code", "engine"), [("sc_mptcp", "rs", "reference"), ("dc2mtcp", "rlnc", "compiled")])
 def test_a_coded_stream_gives_the_run_that_counts(name, code, engine):
     """Blocks of Reed-Solomon codes; combinations whose coefficients are those of the code in every run."""
-    kind, flows = FEW["dumbbell"]
+    kind, flows = CROWDED["dumbbell"]
     counted = run(setup_of(kind, flows, name, transport=SMALL_WINDOWS), engine=engine)
     carried = run(setup_of(kind, flows, name, transport=SMALL_WINDOWS, payload=code), engine=engine)
     assert np.array_equal(counted.trace, carried.trace)
     assert np.array_equal(counted.flows, carried.flows)
-    assert carried.own.records("subflow", (0, "layer"))["recovered_packets"].sum() > 10
+    assert carried.own.records("subflow", (0, "layer"))["recovered_packets"].sum() > 5
 
 
 def test_the_decoder_of_combinations_knows_what_the_layer_says(monkeypatch):
@@ -63,7 +63,7 @@ def test_the_decoder_of_combinations_knows_what_the_layer_says(monkeypatch):
         return stale(payload, packet, stack, flow, *others)
 
     monkeypatch.setattr(Payload, "stale", watched)
-    kind, flows = FEW["dumbbell"]
+    kind, flows = CROWDED["dumbbell"]
     network = Network(setup_of(kind, flows, "dc2mtcp", transport=SMALL_WINDOWS, payload="rlnc"))
     network.simulate()
     assert len(fronts) > 500
@@ -82,7 +82,7 @@ def test_wrong_bytes_of_a_combination_are_found(monkeypatch):
 
 @pytest.mark.parametrize(("name", "code"), [("caps", "ldpc"), ("cdcps", "rlnc"), ("sc_mptcp", "rlnc")])
 def test_engines_agree(name, code):
-    kind, flows = FEW["dumbbell"]
+    kind, flows = CROWDED["dumbbell"]
     assert differences(setup_of(kind, flows, name, transport=WINDOW, payload=code)) == []
 
 
@@ -109,7 +109,7 @@ class Receiver:
     """A unit of k packets that a test hands to the decoder in any order."""
 
     def __init__(self, code, *, k, n, name="caps"):
-        kind, flows = FEW["dumbbell"]
+        kind, flows = CROWDED["dumbbell"]
         setup = setup_of(kind, flows, name, payload=code)
         self.payload, self.stack = Payload(setup), setup.stacks.index(setup.scheme.short)
         self.unit = SimpleNamespace(first_segment=5, k=k, n=n, next=NONE)

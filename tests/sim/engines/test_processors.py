@@ -172,7 +172,7 @@ def test_packets_at_a_processor_are_not_in_the_network(end_us, waiting):
 
 
 def test_a_scheme_that_codes_nothing_takes_no_work():
-    kind, flows = BUSY["dumbbell"]
+    kind, flows = CROWDED["dumbbell"]
     off = setup_of(kind, flows, "ecmp")
     on = replace(off, encode_ps=US, decode_ps=US)
     assert differences(on) == []

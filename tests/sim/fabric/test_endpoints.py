@@ -104,6 +104,7 @@ def test_entries_of_their_own_permutation_may_share_receivers() -> None:
     assert sum(shared) > 20, "six of twelve on average"
 
 
+@pytest.mark.agreement
 def test_the_common_permutation_is_uniform() -> None:
     """Of 512 hosts in 8 pods, 448 of the 511 others are in another pod; each sender's partner is any of 23 alike."""
     large = FatTree(pods=8, hosts_per_edge=16).build()
@@ -122,6 +123,7 @@ def test_the_common_permutation_is_uniform() -> None:
     assert abs(chi_square(counts, expected, conditions=47)) < 3.3
 
 
+@pytest.mark.agreement
 def test_a_common_random_matrix_leaves_hosts_without_a_sender() -> None:
     """Each of n hosts draws one of the n - 1 others, so nobody sends to a host with probability (1 - 1/(n-1))^(n-1)."""
     entries = (
@@ -146,6 +148,7 @@ def test_the_common_partners_depend_on_the_seed_alone() -> None:
     assert not np.array_equal(alone.dst[:100], drawn(SHORT, seed=2).dst[:100])
 
 
+@pytest.mark.agreement
 def test_short_flows_are_poisson_over_the_hosts_that_send_none_that_is_long() -> None:
     """The scheduler of MMPTCP: 256 a second in all for 20 s, and each time any of the hosts of short flows."""
     runs = [drawn(LONG, SHORT, seed=seed) for seed in range(200)]
@@ -171,6 +174,7 @@ def test_an_incast_keeps_its_ends_where_they_are_drawn_once() -> None:
     assert not np.array_equal(again.src[:15], again.src[15:30])
 
 
+@pytest.mark.agreement
 def test_the_ends_of_an_incast_are_uniform() -> None:
     """Any of 24 hosts receives; of the other 23, five send."""
     entry = Incast(senders_per_round=5, rounds=2, period_s=0.5, flow_bytes=1, same_ends=True)

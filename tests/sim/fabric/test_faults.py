@@ -50,6 +50,7 @@ def test_hot_spots_have_small_queues_towards_the_pods_and_nothing_else_differs()
         assert np.array_equal(getattr(fabric, same), getattr(plain, same))
 
 
+@pytest.mark.agreement
 def test_every_switch_is_drawn_as_often_as_any_other() -> None:
     counts: dict[str, int] = {f"core{number}": 0 for number in range(4)}
     for seed in range(400):

@@ -7,7 +7,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from support.engine_setups import FABRICS, FEW, differences, setup_of
+from support.engine_setups import CROWDED, FABRICS, differences, setup_of
 
 from capsim import (
     Edge,
@@ -131,7 +131,7 @@ def test_parallel_links_have_names_in_common_and_need_numbers() -> None:
 
 def pinned(kind: FabricKind, name: str, *, fabric: str) -> Setup:
     """Return the busy set-up of a fabric in which every second flow is pinned, each to another path."""
-    setup = setup_of(kind, FEW[fabric][1], name)
+    setup = setup_of(kind, CROWDED[fabric][1], name)
     flows, paths, pins = setup.flows, Paths(setup.fabric), {}
     for flow in range(0, len(flows), 2):
         src, dst = int(flows.src[flow]), int(flows.dst[flow])
@@ -153,7 +153,7 @@ def keep_to_their_paths(raw: RawRecords, setup: Setup) -> bool:
 @pytest.mark.parametrize("name", ["ecmp", "rps", "drill", "caps", "caps_ns2", "mptcp", "rps_pq"])
 @pytest.mark.parametrize("fabric", ["leaf-spine", "fat-tree"])
 def test_a_pinned_flow_keeps_to_its_path_whatever_the_balancer(fabric: str, name: str) -> None:
-    setup = pinned(FEW[fabric][0], name, fabric=fabric)
+    setup = pinned(CROWDED[fabric][0], name, fabric=fabric)
     raw = run(setup)
     assert keep_to_their_paths(raw, setup)
     spread = replace(setup, pinned={}, end_ps=5 * 10**8)
@@ -162,12 +162,12 @@ def test_a_pinned_flow_keeps_to_its_path_whatever_the_balancer(fabric: str, name
 
 @pytest.mark.parametrize(("fabric", "name"), [("leaf-spine", "rps"), ("fat-tree", "caps"), ("parallel-paths", "mptcp")])
 def test_engines_agree(fabric: str, name: str) -> None:
-    assert differences(pinned(FEW[fabric][0], name, fabric=fabric)) == []
+    assert differences(pinned(CROWDED[fabric][0], name, fabric=fabric)) == []
 
 
 def test_a_flow_whose_path_fails_is_not_rerouted_and_no_other_one_moves() -> None:
     """Spine 1 of 3 is gone from 200 us on: what is pinned to it is lost, what is pinned to spine 2 stays there."""
-    fabric, _ = FEW["leaf-spine"]
+    fabric, _ = CROWDED["leaf-spine"]
     tables = {key: getattr(fabric, key) for key in fabric.__struct_fields__}
     failing = LeafSpine(**tables | {"links": (LinkChange(between=("leaf*", "spine1"), down_s=2e-4),)})
     setup = pinned(failing, "ecmp", fabric="leaf-spine")
@@ -224,7 +224,7 @@ def test_a_file_without_a_path_in_any_row_is_a_plain_list(tmp_path: Path) -> Non
     (tmp_path / "f.csv").write_text("src,dst,bytes,start_s,path\n0,1,3000,0,\n")
     entry = from_dict(table, folder=tmp_path).traffic[0]
     assert entry == Listed(flows=((0, 1, 3000, 0.0),))
-    setup = setup_of(FABRICS["dumbbell"], FEW["dumbbell"][1])
+    setup = setup_of(FABRICS["dumbbell"], CROWDED["dumbbell"][1])
     assert pinned_paths((entry,), setup.flows, setup.fabric) == {}
 
 

@@ -51,6 +51,7 @@ def test_flows_around_the_counted_ones_obey_the_same_pairing(pairs: Pairs) -> No
         assert len(np.unique(np.column_stack([flows.src, flows.dst]), axis=0)) == len(np.unique(flows.src))
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("load", [0.2, 0.6, 0.8])
 def test_the_number_in_progress_is_that_of_littles_law(load: float) -> None:
     """8 hosts: load 8 (1 + load)/(1 - load) on average over 120 seeds, a Poisson number each."""
@@ -60,6 +61,7 @@ def test_the_number_in_progress_is_that_of_littles_law(load: float) -> None:
     assert found.var(ddof=1) == pytest.approx(mean, rel=0.35)
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("slowdown", [1.0, 9.0])
 def test_a_slowdown_that_is_given_decides_how_many_flows_are_in_progress(slowdown: float) -> None:
     """8 hosts: load 0.6 times the slowdown each; the counted flows are the same."""
@@ -139,6 +141,7 @@ def test_a_half_width_that_no_number_gives_is_refused(changes: dict[str, object]
         drawn(steady(**{"flows": "5%"} | changes))
 
 
+@pytest.mark.agreement
 def test_the_price_of_a_steady_start_is_about_what_it_runs() -> None:
     """Flows that have started when the run ends, over what an empty start foretells; 5 seeds."""
     foretold, ran = 0.0, 0
@@ -157,6 +160,7 @@ def test_a_load_without_a_steady_state_is_refused() -> None:
         drawn(steady(load=0.6), Poisson(workload="websearch", load=0.6, flows=10))
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("scheme", ["rps", "mptcp", "caps", "repflow"])
 def test_both_engines_end_when_all_counted_flows_are_complete(scheme: str) -> None:
     """The schemes end flows by one subflow, several, a decoder and the faster copy."""

@@ -97,12 +97,12 @@ def test_a_name_twice_is_refused():
 
 def test_it_runs_as_the_scheme_written_by_hand_and_is_run_again(tmp_path):
     """Catches flows that depend on the name, and a result that cannot be run again from what it keeps."""
-    made = simulate(SMALL, scheme="rps+dctcp", engine="reference")
-    known = simulate(SMALL, scheme="dctcp_rps", engine="reference")
+    made = simulate(SMALL, scheme="rps+dctcp")
+    known = simulate(SMALL, scheme="dctcp_rps")
     assert made.flows["fct_s"].tolist() == known.flows["fct_s"].tolist()
     kept = Result.load(made.save(tmp_path / "kept"))
     assert kept.scenario.scheme == "rps+dctcp"
-    again = simulate(kept.scenario, engine="reference")
+    again = simulate(kept.scenario)
     assert again.manifest["id"] == made.manifest["id"]
     assert prepare(kept.scenario).scheme == scheme("rps+dctcp")
 
@@ -110,10 +110,10 @@ def test_it_runs_as_the_scheme_written_by_hand_and_is_run_again(tmp_path):
 def test_comparisons_and_studies_name_it_as_it_was_written(tmp_path):
     """Catches results of rps_dctcp and rps+dctcp in one folder, and an axis that takes only names of schemes."""
     names = ["dctcp_rps", "rps+dctcp"]
-    compared = compare(SMALL, schemes=names, seeds=1, engine="reference", results=tmp_path)
+    compared = compare(SMALL, schemes=names, seeds=1, results=tmp_path)
     assert compared.schemes == tuple(names)
     assert {path.name for path in tmp_path.iterdir()} >= {"dctcp_rps-seed1", "rps+dctcp-seed1"}
-    study = Study(scenario=SMALL, axes={"scheme": names}, seeds=1, engine="reference")
+    study = Study(scenario=SMALL, axes={"scheme": names}, seeds=1)
     found = study.run(tmp_path / "study")
     assert found.runs["scheme"].tolist() == names
     assert found.runs["mean_fct_long_s"].nunique() == 1
@@ -121,5 +121,5 @@ def test_comparisons_and_studies_name_it_as_it_was_written(tmp_path):
 
 def test_hosts_of_a_traffic_entry_may_run_one():
     mixed = SMALL.replace(traffic=(SMALL.traffic[0], Batch(flow_bytes=50_000, pairs="sides", stack="sack+mptcp")))
-    found = simulate(mixed, scheme="rps", engine="reference")
+    found = simulate(mixed, scheme="rps")
     assert found.manifest["parameters"]["stacks"]["1"]["long"]["sharing"]["component"] == "mptcp"

@@ -24,7 +24,7 @@ PLAIN = SCENARIO.replace(probes=None, trace="off")
 
 
 def loaded(scenario: Scenario, folder: Path, scheme: str) -> tuple[Result, Result]:
-    result = simulate(scenario, scheme=scheme, engine="reference")
+    result = simulate(scenario, scheme=scheme)
     return result, Result.load(result.save(folder))
 
 
@@ -64,7 +64,7 @@ def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
 
 def test_files_of_two_runs_are_refused(tmp_path: Path) -> None:
     for seed in (1, 2):
-        simulate(PLAIN.replace(seed=seed), engine="reference").save(tmp_path / str(seed))
+        simulate(PLAIN.replace(seed=seed)).save(tmp_path / str(seed))
     (tmp_path / "2/ports.parquet").replace(tmp_path / "1/ports.parquet")
     with pytest.raises(ParameterError, match=r"ports.parquet is of another run than flows.parquet"):
         Result.load(tmp_path / "1")
@@ -73,7 +73,7 @@ def test_files_of_two_runs_are_refused(tmp_path: Path) -> None:
 
 
 def test_other_columns_are_refused(tmp_path: Path) -> None:
-    folder = simulate(PLAIN, engine="reference").save(tmp_path / "out")
+    folder = simulate(PLAIN).save(tmp_path / "out")
     path = folder / "ports.parquet"
     fewer = read_table(path).drop(columns="utilisation")
     write_table(fewer, path, manifest=read_manifest(path), meanings=schema.PORTS)
@@ -111,7 +111,7 @@ def test_a_manifest_with_other_types_is_refused(subtests: pytest.Subtests, tmp_p
 
 
 def test_a_meaning_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    folder = simulate(PLAIN, engine="reference").save(tmp_path / "out")
+    folder = simulate(PLAIN).save(tmp_path / "out")
     path = folder / "flows.parquet"
     table, manifest = tables.read_table(path), manifest_json(read_manifest(path))
     fields = [field.with_metadata({b"meaning": b"\xff"}) for field in table.schema]

@@ -270,6 +270,7 @@ def test_what_only_the_run_can_know_is_named_too(change: dict[str, object], rule
         simulate(SCENARIO.replace(**change))
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("name", sorted(schemes()))
 def test_a_run_cut_short_in_a_failing_fabric_still_adds_up(name: str) -> None:
     """simulate() returns only what adds up (test_conservation.py); here packets are in queues, on wires and lost."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.engine_setups import FEW, one_run, setup_of
+from support.engine_setups import CROWDED, one_run, setup_of
 
 from capsim import (
     PASS,
@@ -145,7 +145,7 @@ HOSTS = replace(
 
 def test_own_memory_of_hosts_is_the_same_on_both_engines() -> None:
     """Fields of short flows lie where others of long flows do; each begins with the first values of its own."""
-    setup = setup_of(*FEW["leaf-spine"], HOSTS)
+    setup = setup_of(*CROWDED["leaf-spine"], HOSTS)
     raw = one_run(setup)
     long, size = raw.flows["stack"] == 1, raw.flows["flow_bytes"]
     assert set(raw.own.records("flow", (0, "sharing"))["begun"][~long].tolist()) == {6}
@@ -156,7 +156,7 @@ def test_own_memory_of_hosts_is_the_same_on_both_engines() -> None:
     by_host = np.bincount(raw.subs["src"], sent, minlength=setup.fabric.n_hosts)
     assert (raw.own.records("host", (1, "layer"))["packets"] - 100).tolist() == by_host.tolist()
     assert set(raw.own.records("unit", (1, "layer"))["left"].tolist()) == {8}
-    assert len(raw.own.records("unit", (1, "layer"))) == sent.sum() > 500
+    assert len(raw.own.records("unit", (1, "layer"))) == sent.sum() > 250
 
 
 def test_own_columns_are_in_the_tables() -> None:

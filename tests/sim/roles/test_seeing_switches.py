@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.engine_setups import FABRICS, FEW, LEAF_SPINE, flow_list, one_run, setup_of
+from support.engine_setups import CROWDED, FABRICS, LEAF_SPINE, flow_list, one_run, setup_of
 
 from capsim import Balancer, scheme
 from capsim.records import ACK, ARRIVED, NONE, SYN_ACK
@@ -76,7 +76,7 @@ WITNESS = replace(
 
 @pytest.mark.parametrize("fabric", FABRICS)
 def test_every_packet_is_seen_once_at_every_switch(fabric):
-    setup = setup_of(*FEW[fabric], WITNESS)
+    setup = setup_of(*CROWDED[fabric], WITNESS)
     raw = one_run(setup)
     own = {
         scope: raw.own.records(f"balancer_{scope}", "balancer")

@@ -307,6 +307,7 @@ simulate(scenario, scheme=replace(scheme("rps"), name="own", balancer=Balancer(n
 """
 
 
+@pytest.mark.agreement
 @pytest.mark.linux
 def test_a_hook_that_does_not_end_can_be_stopped(tmp_path):
     """Wrong line: the loop runs in the main thread, or holds the lock of Python; no signal is heard then."""

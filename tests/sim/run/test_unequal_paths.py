@@ -58,6 +58,7 @@ def test_first_paths_are_equally_likely_also_where_all_units_of_a_run_begin_with
     assert (len(found), found.mean()) == (400, 1 / 2)
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("spread", ["random", "in-turn"])
 def test_both_engines_lose_the_same(spread: Any) -> None:
     losses = PathLosses([0.1, 0.3], spread=spread, burst_packets=3.0)

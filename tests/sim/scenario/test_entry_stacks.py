@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.engine_setups import FEW, differences, one_run, setup_of
+from support.engine_setups import CROWDED, differences, one_run, setup_of
 
 from capsim import ParameterError, compare, scheme, simulate, with_settings
 from capsim.engines import run
@@ -15,7 +15,7 @@ from capsim.study.scheme_runs import RunPoint, run_task
 
 def side_by_side(fabric, name, other):
     """Return a set-up in which every second flow runs the stack of another scheme."""
-    kind, flows = FEW[fabric]
+    kind, flows = CROWDED[fabric]
     tags = (np.arange(len(flows)) % 2).astype(np.int16)
     base = setup_of(kind, replace(flows, tag=tags), name)
     return replace(base, entry_schemes={1: setup_of(kind, flows, other).scheme})
@@ -44,7 +44,7 @@ def test_each_flow_runs_the_stack_of_its_entry():
 
 
 def test_the_same_stack_on_all_entries_is_the_plain_run():
-    kind, flows = FEW["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     tags = (np.arange(len(flows)) % 2).astype(np.int16)
     plain = setup_of(kind, replace(flows, tag=tags), "rps")
     mixed = replace(plain, entry_schemes={1: replace(scheme("ecmp"), short=plain.scheme.short, long=plain.scheme.long)})
@@ -83,7 +83,7 @@ def test_entries_that_name_stacks_run_as_set_up_by_hand():
 
 
 def test_the_stack_of_the_scheme_itself_changes_nothing_but_the_name():
-    plain, named = (simulate(mixture("rps", **of), engine="reference") for of in ({}, {"long": "rps"}))
+    plain, named = (simulate(mixture("rps", **of)) for of in ({}, {"long": "rps"}))
     assert plain.flows.equals(named.flows)
     assert "stacks" not in plain.manifest["parameters"]
     assert named.manifest["parameters"]["stacks"]["1"]["long"]["transport"]["min_rto_s"] == 2e-3
@@ -118,7 +118,7 @@ def test_a_list_of_flows_may_name_a_stack_too(tmp_path):
 
 def test_a_comparison_keeps_the_stack_of_an_entry_and_its_tasks_know_it():
     scenario = mixture("ecmp", long="mptcp")
-    found = compare(scenario, schemes=["ecmp", "rps"], seeds=1, engine="reference")
+    found = compare(scenario, schemes=["ecmp", "rps"], seeds=1)
     assert found.runs["scheme"].tolist() == ["ecmp", "rps"]
     points = [RunPoint({}, each, scheme("ecmp")) for each in (scenario, mixture("ecmp", long="sack"))]
     mptcp, sack = map(run_task, points)

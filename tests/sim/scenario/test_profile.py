@@ -236,9 +236,9 @@ def test_a_parameter_that_a_scheme_does_not_read_is_refused_or_named():
     asked = from_dict(SMALL | {"params": {"transport": {"min_rto_s": 0.01, "rto_s": 1e-3}}})
     assert setting_remarks([(asked, scheme("pfabric"))]) == ["transport.min_rto_s has no effect on pfabric"]
     least = from_dict(SMALL | {"params": {"transport": {"min_rto_s": 0.01}}})
-    compared = compare(least, schemes=["ecmp", "pfabric"], seeds=1, engine="reference")
+    compared = compare(least, schemes=["ecmp", "pfabric"], seeds=1)
     assert compared.remarks() == ["transport.min_rto_s has no effect on pfabric"]
-    again, plain = (simulate(one, scheme="pfabric", engine="reference") for one in (least, from_dict(SMALL)))
+    again, plain = (simulate(one, scheme="pfabric") for one in (least, from_dict(SMALL)))
     assert again.flows.equals(plain.flows)
 
 
@@ -313,11 +313,11 @@ def test_what_is_no_profile_is_told_how_one_is_written(name):
 
 def test_a_result_has_the_numbers_and_is_run_again_without_the_rules(tmp_path):
     """Catches a result that keeps the name of the profile, whose rules may change."""
-    made = simulate(HUNDRED, scheme="dctcp", engine="reference")
+    made = simulate(HUNDRED, scheme="dctcp")
     kept = Result.load(made.save(tmp_path / "kept"))
     assert not kept.scenario.profile
     assert kept.scenario.params["queue"] == {"threshold_packets": 15}
-    assert simulate(kept.scenario, engine="reference").manifest["id"] == made.manifest["id"]
+    assert simulate(kept.scenario).manifest["id"] == made.manifest["id"]
     with pytest.raises(ParameterError, match="is not filled in"):
         prepare(HUNDRED)
 
@@ -325,10 +325,10 @@ def test_a_result_has_the_numbers_and_is_run_again_without_the_rules(tmp_path):
 def test_comparisons_and_studies_fill_it_in_for_each_scheme(tmp_path):
     """Catches parameters of one scheme for all of them, and rows of a study that differ from those of a comparison."""
     names = ["dctcp", "letflow"]
-    compared = compare(HUNDRED, schemes=names, seeds=1, engine="reference")
+    compared = compare(HUNDRED, schemes=names, seeds=1)
     assert compared.filled["letflow"].values["balancer.gap_s"] == pytest.approx(145 * 332e-9)
     tables = SMALL | {"profile": "100g"}
-    found = Study(scenario=tables, axes={"scheme": names}, seeds=1, engine="reference").run(tmp_path)
+    found = Study(scenario=tables, axes={"scheme": names}, seeds=1).run(tmp_path)
     assert found.runs["id"].tolist() == compared.runs["id"].tolist()
     assert found.remarks() == compared.remarks() == []
 

@@ -30,7 +30,7 @@ QUIET = BUSY.replace(trace="off", probes=None)
 
 @pytest.fixture(scope="module")
 def run():
-    return Run.of(simulate(BUSY, engine="reference"))
+    return Run.of(simulate(BUSY))
 
 
 def measured(run, name):
@@ -70,15 +70,15 @@ def test_a_unit_waits_from_its_first_packet_until_it_is_decoded(run):
 
 
 def test_without_trace_and_histograms_they_have_no_value():
-    run = Run.of(simulate(QUIET, engine="reference"))
+    run = Run.of(simulate(QUIET))
     assert all(np.isnan(measured(run, name)) for name in ("switch_wait_long_s", "unused_paths_short", "unit_wait_s"))
 
 
 def test_the_worst_flow_of_several_runs_is_that_of_the_worst_run():
     """Seed 2 of two runs has the seeds 3 and 4, and the worst flow need not be the same for both numbers."""
     crowded = QUIET.replace(fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=1, rate_bps=100e6, buffer_packets=4))
-    found = mmptcp_worst_flow(crowded.to_dict(), runs=2, seed=2, engine="reference")
-    flows = [simulate(crowded.replace(seed=seed), engine="reference").flows for seed in (3, 4)]
+    found = mmptcp_worst_flow(crowded.to_dict(), runs=2, seed=2)
+    flows = [simulate(crowded.replace(seed=seed)).flows for seed in (3, 4)]
     short = pd.concat([each[each["short"]] for each in flows])
     assert found["most_timeouts_short"] == short["timeouts"].max() > 0
     assert found["most_fast_retransmits_short"] == short["fast_retransmits"].max()
@@ -101,7 +101,7 @@ def test_each_metric_is_a_number_or_nan_of_whatever_was_traced(fabric, flow_byte
     """Without leaves, without short flows or long ones, without coding units."""
     traffic = (Listed(flows=((0, 2, flow_bytes, 0.0), (1, 3, flow_bytes, 0.0))),)
     traced = Scenario(fabric=fabric, traffic=traffic, scheme=scheme, trace="packets")
-    found = columns(Run.of(simulate(traced, engine="reference")), METRICS)
+    found = columns(Run.of(simulate(traced)), METRICS)
     assert all(isinstance(value, float | int) for value in found.values())
 
 
@@ -113,13 +113,13 @@ RING = Scenario(
 
 def test_collectives_are_measured_by_their_operations_and_not_by_their_messages():
     """Catches a tail of messages in place of operations, and tables of what no run has."""
-    run = Run.of(simulate(RING, engine="reference"))
+    run = Run.of(simulate(RING))
     times_s = run.result.collectives["completion_s"]
     assert len(times_s) == 3
     assert measured(run, "mean_collective_s") == pytest.approx(times_s.mean())
     assert measured(run, "p99_collective_s") == measured(run, "longest_collective_s") == times_s.max()
     assert measured(run, "mean_bus_bandwidth_bps") == run.result.collectives["bus_bandwidth_bps"].mean()
-    assert np.isnan(columns(Run.of(simulate(QUIET, engine="reference")), OF_COLLECTIVES).popitem()[1])
+    assert np.isnan(columns(Run.of(simulate(QUIET)), OF_COLLECTIVES).popitem()[1])
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_collectives_are_measured_by_their_operations_and_not_by_their_messages(
 def test_what_is_shown_follows_from_what_the_runs_contain(others, shown):
     """Catches tables of "-" for collectives, and a background that is left out."""
     mixed = RING.replace(traffic=RING.traffic + others)
-    compared = compare(mixed, schemes=["ecmp"], seeds=1, engine="reference")
+    compared = compare(mixed, schemes=["ecmp"], seeds=1)
     assert [*compared.main_metrics] == shown
     assert compared.table()["metric"].tolist()[:4] == [*OF_COLLECTIVES]
     assert all(axes.get_xlabel() for axes in compared.plot().axes)

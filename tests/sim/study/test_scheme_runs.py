@@ -28,7 +28,7 @@ SPRAY = FIRST_PORT.replace('balancer=Balancer(name="first", choose=first)', 'cit
 
 
 def grid(scenario=SMALL, **axes):
-    return Study(scenario=scenario, seeds=1, engine="reference", axes=axes)
+    return Study(scenario=scenario, seeds=1, axes=axes)
 
 
 def fct_s(runs):
@@ -41,7 +41,7 @@ def test_schemes_of_one_name_are_run_each_and_kept_each(name, tmp_path, monkeypa
     (tmp_path / "a.py").write_text(SPRAY.replace("NAME", name))
     (tmp_path / "b.py").write_text(FIRST_PORT.replace("NAME", name))
     asked = ("rps", "a.py:SCHEME", "b.py:SCHEME")
-    alone = {name: simulate(SMALL, scheme=name, engine="reference").summary.mean_fct_short_s for name in asked}
+    alone = {name: simulate(SMALL, scheme=name).summary.mean_fct_short_s for name in asked}
     assert alone["rps"] == alone["a.py:SCHEME"] != alone["b.py:SCHEME"]
     for schemes in (asked, asked[1:2], asked[::-1]):
         study = grid(scheme=list(schemes))

@@ -70,11 +70,6 @@ def random_flows(n_hosts: int, *, n_flows: int, rng: Any, within_us: float = 500
 
 FABRICS = {"leaf-spine": LEAF_SPINE, "fat-tree": FAT_TREE, "parallel-paths": PARALLEL, "dumbbell": DUMBBELL}
 BUSY = {name: (kind, random_flows(kind.build().n_hosts, n_flows=24, rng=7)) for name, kind in FABRICS.items()}
-# A third of the flows in a fifth of the time: packets are lost and timers expire on every fabric all the same.
-FEW = {
-    name: (kind, random_flows(kind.build().n_hosts, n_flows=8, rng=7, within_us=100.0))
-    for name, kind in FABRICS.items()
-}
 
 
 def crowded(n_hosts: int) -> FlowList:

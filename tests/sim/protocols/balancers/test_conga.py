@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.balancer_setups import OneSwitch
-from support.engine_setups import FEW, differences, flow_list, memory_of, one_run, record, setup_of
+from support.engine_setups import CROWDED, differences, flow_list, memory_of, one_run, record, setup_of
 
 from capsim import LeafSpine, LinkChange, records
 from capsim.engines import run
@@ -168,7 +168,7 @@ def test_nothing_to_tell_before_anything_came():
 
 def test_without_steps_of_load_it_is_letflow_without_gaps():
     """All paths are equal then, and a flow keeps its first one."""
-    kind, flows = FEW["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     conga = one_run(setup_of(kind, flows, "conga", balancer={"metric_bits": 0, "table": "per_flow"})).trace
     letflow = run(setup_of(kind, flows, "letflow", balancer={"gap_s": 4000.0, "table": "per_flow"})).trace
     assert np.array_equal(conga, letflow)
@@ -205,4 +205,4 @@ def test_a_path_of_half_the_rate_carries_half_as_much(name, least, most):
     ids=["per flow", "fine steps"],
 )
 def test_engines_agree(options):
-    assert differences(setup_of(*FEW["leaf-spine"], "conga", balancer=options)) == []
+    assert differences(setup_of(*CROWDED["leaf-spine"], "conga", balancer=options)) == []

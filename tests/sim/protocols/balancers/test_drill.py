@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from support.balancer_setups import OneSwitch
-from support.engine_setups import FAT_TREE, FEW, LEAF_SPINE, differences, flow_list, one_run, random_flows, setup_of
+from support.engine_setups import CROWDED, FAT_TREE, LEAF_SPINE, differences, flow_list, one_run, random_flows, setup_of
 
 from capsim import LeafSpine
 from capsim.engines import run
@@ -44,17 +44,17 @@ def test_without_memory_the_shorter_of_two():
     """Each of the six pairs of four queues comes equally often: the shortest wins 3 of 6, then 2, 1, 0."""
     switch = OneSwitch(DRILL, memories=0)
     switch.queues(1, 2, 3, 4)
-    found = np.bincount([switch.path(u0=(k + 0.5) / 6000) for k in range(6000)], minlength=4)
+    found = np.bincount([switch.path(u0=(k + 0.5) / 1200) for k in range(1200)], minlength=4)
     assert found[3] == 0
-    assert stats.chisquare(found[:3], np.array([3000, 2000, 1000])).pvalue > 1e-4
+    assert stats.chisquare(found[:3], np.array([600, 400, 200])).pvalue > 1e-4
 
 
 def test_drawn_with_repetition():
     """Then 7, 5, 3, 1 of 16."""
     switch = OneSwitch(DRILL, memories=0, distinct=False)
     switch.queues(1, 2, 3, 4)
-    found = np.bincount([switch.path(u0=(k + 0.5) / 8000) for k in range(8000)], minlength=4)
-    assert stats.chisquare(found, 500 * np.array([7, 5, 3, 1])).pvalue > 1e-4
+    found = np.bincount([switch.path(u0=(k + 0.5) / 1600) for k in range(1600)], minlength=4)
+    assert stats.chisquare(found, 100 * np.array([7, 5, 3, 1])).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("samples", [4, 9])
@@ -117,7 +117,7 @@ def test_sets_of_different_length():
 
 @pytest.mark.parametrize("fabric", ["leaf-spine", "fat-tree"])
 def test_one_sample_without_memory_is_random_spraying(fabric):
-    kind, flows = FEW[fabric]
+    kind, flows = CROWDED[fabric]
     drill = one_run(setup_of(kind, flows, "drill", balancer={"samples": 1, "memories": 0})).trace
     rps = run(setup_of(kind, flows, "rps")).trace
     assert np.array_equal(drill, rps)
@@ -166,4 +166,4 @@ def test_queues_of_few_choices():
     ids=["leaf", "with repetition", "most"],
 )
 def test_engines_agree(options):
-    assert differences(setup_of(*FEW["fat-tree"], "drill", balancer=options)) == []
+    assert differences(setup_of(*CROWDED["fat-tree"], "drill", balancer=options)) == []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.balancer_setups import OneSwitch
-from support.engine_setups import FAT_TREE, FEW, LEAF_SPINE, differences, one_run, random_flows, setup_of
+from support.engine_setups import CROWDED, FAT_TREE, LEAF_SPINE, differences, one_run, random_flows, setup_of
 
 from capsim import records
 from capsim.base.randomness import key, mix
@@ -63,7 +63,7 @@ def test_where_only_leaves_choose_it_is_spraying():
 
 
 def test_upper_switches_keep_a_flow_on_one_port():
-    setup = setup_of(FAT_TREE, FEW["fat-tree"][1], "rps", balancer={"leaf_only": True})
+    setup = setup_of(FAT_TREE, CROWDED["fat-tree"][1], "rps", balancer={"leaf_only": True})
     trace, names = one_run(setup).trace, setup.fabric.port_names
     up = [port for port, name in enumerate(names) if name.startswith("agg") and ">core" in name]
     lines = trace[(trace["what"] == records.ENQUEUED) & np.isin(trace["port"], up) & (trace["kind"] == records.DATA)]
@@ -73,4 +73,4 @@ def test_upper_switches_keep_a_flow_on_one_port():
 
 
 def test_engines_agree():
-    assert differences(setup_of(*FEW["fat-tree"], "ecmp", balancer={"split": "regions"})) == []
+    assert differences(setup_of(*CROWDED["fat-tree"], "ecmp", balancer={"split": "regions"})) == []

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.balancer_setups import OneSwitch
-from support.engine_setups import FEW, LEAF_SPINE, differences, flow_list, memory_of, one_run, record, setup_of
+from support.engine_setups import CROWDED, LEAF_SPINE, differences, flow_list, memory_of, one_run, record, setup_of
 
 from capsim import LeafSpine, LinkChange, records, scheme
 from capsim.engines import run
@@ -94,7 +94,7 @@ def test_leaves_measure_a_delay_and_tell_it_once():
 
 
 def test_if_no_difference_counts_it_is_random_spraying():
-    kind, flows = FEW["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     ag = one_run(setup_of(kind, flows, "ag", balancer={"tolerance_s": 4000.0})).trace
     rps = run(setup_of(kind, flows, "rps")).trace
     assert np.array_equal(ag, rps)
@@ -125,7 +125,7 @@ def test_it_measures_the_delays_of_the_paths_and_changes_path_more_rarely():
 
 def test_engines_agree():
     options = {"path": "fastest", "interval_weight": 0.5, "tolerance_s": 3e-6}
-    assert differences(setup_of(LEAF_SPINE, FEW["leaf-spine"][1], "ag", balancer=options)) == []
+    assert differences(setup_of(LEAF_SPINE, CROWDED["leaf-spine"][1], "ag", balancer=options)) == []
 
 
 @pytest.mark.parametrize("name", ["ag", "freeway", "sc_mptcp"])

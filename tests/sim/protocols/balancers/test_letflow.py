@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from support.balancer_setups import OneSwitch
-from support.engine_setups import BUSY, FEW, LEAF_SPINE, differences, flow_list, one_run, setup_of
+from support.engine_setups import CROWDED, LEAF_SPINE, differences, flow_list, one_run, setup_of
 
 from capsim import scheme
 from capsim.engines import run
@@ -59,7 +59,7 @@ def test_a_path_that_routes_have_removed_is_left():
 
 @pytest.mark.parametrize("table", ["hashed", "per_flow"])
 def test_without_a_gap_it_is_random_spraying(table):
-    kind, flows = FEW["fat-tree"]
+    kind, flows = CROWDED["fat-tree"]
     letflow = one_run(setup_of(kind, flows, "letflow", balancer={"gap_s": 0.0, "table": table}))
     rps = run(setup_of(kind, flows, "rps"))
     assert np.array_equal(letflow.trace, rps.trace)
@@ -67,7 +67,7 @@ def test_without_a_gap_it_is_random_spraying(table):
 
 def test_with_an_endless_gap_a_flow_has_one_path():
     """As under ECMP: the data of a flow leave its first switch by one port, its acknowledgements by one of theirs."""
-    kind, flows = BUSY["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     setup = setup_of(kind, flows, "letflow", balancer={"gap_s": 4000.0, "table": "per_flow"})
     trace = one_run(setup).trace
     up = [port for port, name in enumerate(setup.fabric.port_names) if name.startswith("leaf") and ">spine" in name]
@@ -75,10 +75,11 @@ def test_with_an_endless_gap_a_flow_has_one_path():
     ports = {(kind, sub): set() for kind in (DATA, ACK) for sub in range(len(flows))}
     for line in lines:
         ports[line["kind"], line["sub"]].add(line["port"])
-    assert {len(found) for found in ports.values()} == {0, 1}  # 0: both hosts at one leaf
-    assert len(set.union(*ports.values())) == len(up)
+    assert {len(found) for found in ports.values()} == {1}
+    assert len(set.union(*ports.values())) > len(up) / 2
 
 
+@pytest.mark.agreement
 def test_flowlets_are_spread_evenly():
     """Flows of one packet each are flowlets; of n over three spines each gets n/3, chi-square at 1 in 10,000."""
     flows = flow_list([(0, 3 + number % 6, 1000, 20.0 * number) for number in range(900)])
@@ -97,4 +98,4 @@ def test_flowlets_are_spread_evenly():
     ids=["per flow", "few places"],
 )
 def test_engines_agree(options):
-    assert differences(setup_of(*FEW["fat-tree"], "letflow", balancer=options)) == []
+    assert differences(setup_of(*CROWDED["fat-tree"], "letflow", balancer=options)) == []

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.coded_streams import TWO, Coded, DataLosses, with_data_losses
-from support.engine_setups import BUSY, FEW, memory_of, one_run, setup_of
+from support.engine_setups import BUSY, CROWDED, memory_of, one_run, setup_of
 from support.engine_setups import flow_list as flows_of
 from support.scripted import MSS
 
@@ -337,6 +337,6 @@ def test_the_share_of_coded_packets_is_that_of_the_model(segments):
 
 def test_coding_takes_the_time_of_hosts():
     small = {"transport": {"initial_window_packets": 2}}
-    setup = setup_of(*FEW["dumbbell"], "dc2mtcp", **small)
-    slow = setup_of(*FEW["dumbbell"], "dc2mtcp", **small, encode_ps=10**8, decode_ps=10**8)
+    setup = setup_of(*CROWDED["dumbbell"], "dc2mtcp", **small)
+    slow = setup_of(*CROWDED["dumbbell"], "dc2mtcp", **small, encode_ps=10**8, decode_ps=10**8)
     assert not np.array_equal(run(setup).flows["received_ps"], one_run(slow).flows["received_ps"])

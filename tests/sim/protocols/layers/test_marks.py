@@ -139,7 +139,7 @@ def test_what_queues_mark_is_echoed():
         setup = setup_of(
             *CROWDED["leaf-spine"], marking_early(name), layer={"fixed_packets": 32, "max_overhead": 0.125}
         )
-        records, nic = run(setup, engine="reference"), setup.fabric.host_port
+        records, nic = run(setup), setup.fabric.host_port
         trace, subs = records.trace, records.subs
         end = records.ports["to_node"][trace["port"]]
         came = trace[(trace["what"] == ARRIVED) & (end == subs["dst"][trace["sub"]])]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.balancer_setups import OneSwitch
-from support.engine_setups import DUMBBELL, FEW, PARALLEL, differences, flow_list, one_run, setup_of
+from support.engine_setups import CROWDED, DUMBBELL, PARALLEL, differences, flow_list, one_run, setup_of
 from support.scripted import MSS, US, Receiver, Sender
 
 from capsim import LinkChange, ParallelPaths, scheme
@@ -258,4 +258,4 @@ def test_reassembly_hides_unequal_paths_from_tcp(reassembly):
     ids=["random", "short holds"],
 )
 def test_engines_agree(fabric, options):
-    assert differences(setup_of(*FEW[fabric], "presto", layer=options)) == []
+    assert differences(setup_of(*CROWDED[fabric], "presto", layer=options)) == []

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from support.engine_setups import (
     BUSY,
     CROWDED,
-    FEW,
     assert_same_trace,
     differences,
     flow_list,
@@ -223,7 +222,7 @@ def test_a_flow_alone_is_served_in_order_of_arrival(name):
 @pytest.mark.parametrize("name", schemes())
 def test_one_turn_for_all_is_order_of_arrival(name):
     """The limit of long turns, trace for trace; so a departure at each NIC changes nothing either."""
-    kind, flows = FEW["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     fifo, turns = (run(setup_of(kind, flows, each)) for each in (in_order(name), in_turns(name, quantum_bytes=2**30)))
     assert_same_trace(fifo, turns)
 
@@ -236,7 +235,7 @@ def test_hosts_send_by_priority_where_the_queue_does(name):
 
 
 def test_only_nics_send_in_turns():
-    setup = setup_of(*FEW["fat-tree"], in_turns("caps"))
+    setup = setup_of(*CROWDED["fat-tree"], in_turns("caps"))
     ports = run(setup).ports
     assert {(int(port["of_host"]), int(port["order"])) for port in ports} == {(1, BY_RANK), (0, BY_ARRIVAL)}
 

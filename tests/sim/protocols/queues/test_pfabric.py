@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.engine_setups import BUSY, CROWDED, differences, flow_list, one_run, setup_of
+from support.engine_setups import CROWDED, differences, flow_list, one_run, setup_of
 from support.scripted import MSS, Receiver, Sender
 
 from capsim import ACCEPT, EVICT, Dumbbell, scheme
@@ -204,6 +204,7 @@ def test_the_packet_with_the_most_left_is_lost():
     assert EVICTED in dropped["reason"]
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("fabric", CROWDED)
 def test_engines_agree_with_timeouts_and_probes(fabric):
     """A timer below the round trip and ports of four packets."""
@@ -213,7 +214,7 @@ def test_engines_agree_with_timeouts_and_probes(fabric):
 
 
 def test_strict_records_take_what_it_writes():
-    kind, flows = BUSY["dumbbell"]
+    kind, flows = CROWDED["dumbbell"]
     small = replace(scheme("pfabric"), queue=replace(PFABRIC, params=replace(PFABRIC.params, buffer_bytes=6000)))
     found = reference.run(setup_of(kind, flows, small), strict=True)
     assert np.all(found.flows["acked_ps"] != NONE)

@@ -206,6 +206,7 @@ CASES = {
 }
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("case", CASES)
 def test_both_engines_trim_alike(case):
     """And every flow ends, also where a header says nothing to its transport."""

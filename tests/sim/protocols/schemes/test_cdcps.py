@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.engine_setups import FEW, UnitLosses, flow_list, one_run, setup_of, with_unit_losses
+from support.engine_setups import CROWDED, UnitLosses, flow_list, one_run, setup_of, with_unit_losses
 from support.scripted import MSS, Sender
 
 from capsim import Dumbbell, LeafSpine, scheme
@@ -65,16 +65,16 @@ def after_losses(positions):
 def test_tcp_sees_no_reordering():
     """Without losses, while spraying alone reorders."""
     kind = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, buffer_packets=100_000)
-    flows = FEW["leaf-spine"][1]
+    flows = CROWDED["leaf-spine"][1]
     coded, plain = one_run(setup_of(kind, flows, "cdcps")).subs, run(setup_of(kind, flows, "rps")).subs
-    assert plain["reordered_packets"].sum() > 100
+    assert plain["reordered_packets"].sum() > 50
     for name in ("reordered_packets", "dup_acks_received", "retransmissions"):
         assert coded[name].sum() == 0
 
 
 def test_short_flows_do_as_those_of_caps_with_the_same_units():
     """What is left of CAPS where no flow is long."""
-    kind, flows = FEW["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     short = replace(flows, short=np.ones(len(flows), bool))
     ours = one_run(setup_of(kind, short, "cdcps"))
     theirs = one_run(setup_of(kind, short, scheme("caps_decode").with_params(layer=AS_CDCPS)))
@@ -83,9 +83,9 @@ def test_short_flows_do_as_those_of_caps_with_the_same_units():
 
 
 def test_long_flows_are_coded_too():
-    kind, flows = FEW["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     result = one_run(setup_of(kind, flows, "cdcps"))
     long = result.subs[np.isin(result.subs["flow"], np.flatnonzero(~flows.short))]
     coder = result.own.records("subflow", (0, "layer"))[np.isin(result.subs["flow"], np.flatnonzero(~flows.short))]
-    assert len(long) > 3
+    assert len(long) == np.sum(~flows.short) == 3
     assert (coder["coded_packets"] >= result.flows["n_segments"][long["flow"]]).all()

@@ -11,6 +11,7 @@ from capsim.engines.state import Setup
 END_S = 10
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize(("name", "n_flows"), [("ecmp", 2), ("sack", 4), ("dctcp", 2), ("ecmp", 4)])
 def test_long_flows_share_a_bottleneck(name, n_flows):
     kind = Dumbbell(hosts_per_side=n_flows, rate_bps=1e9, host_rate_bps=10e9, delay_s=20e-6, buffer_packets=100)

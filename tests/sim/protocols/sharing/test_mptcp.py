@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.coupled_subflows import MSS, subflows
-from support.engine_setups import DUMBBELL, FEW, PARALLEL, flow_list, one_run, setup_of
+from support.engine_setups import CROWDED, DUMBBELL, PARALLEL, flow_list, one_run, setup_of
 
 from capsim.engines import run
 from capsim.protocols.congestion.lia import LIA, alpha, total_window_bytes
@@ -18,7 +18,7 @@ MPTCP_SCHEMES = ["mptcp", "mptcp_fc", "mptcp_olia", "mptcp_uc"]
 @pytest.mark.parametrize(("name", "engine"), [("mptcp", "compiled"), ("mmptcp", "reference"), ("dc2mtcp", "compiled")])
 def test_a_flow_knows_how_many_of_its_subflows_would_send(name, engine):
     """Schedulers do not look for a subflow where the count is 0, and take the last ready one where it is 1."""
-    setup = setup_of(*FEW["leaf-spine"], name)
+    setup = setup_of(*CROWDED["leaf-spine"], name)
     end_ps, ready = run(setup).counters[0]["now_ps"], []
     for part in (3, 5, 8):
         stopped = run(replace(setup, end_ps=int(end_ps) // part), engine=engine)
@@ -61,18 +61,18 @@ def test_no_subflow_grows_faster_than_one_tcp_would():
 
 
 @pytest.mark.parametrize("name", MPTCP_SCHEMES)
-@pytest.mark.parametrize("fabric", FEW)
+@pytest.mark.parametrize("fabric", CROWDED)
 def test_one_subflow_is_newreno_packet_for_packet(fabric, name):
-    kind, flows = FEW[fabric]
+    kind, flows = CROWDED[fabric]
     alone = run(setup_of(kind, flows, name, sharing={"subflows": 1})).trace
     plain = run(setup_of(kind, flows, "ecmp")).trace
     assert len(alone) == len(plain)
     assert all(np.array_equal(alone[name], plain[name]) for name in plain.dtype.names)
 
 
-@pytest.mark.parametrize(("fabric", "subflows_of_flow"), [*zip(FEW, (2, 8, 8, 2), strict=True)])
+@pytest.mark.parametrize(("fabric", "subflows_of_flow"), [*zip(CROWDED, (2, 8, 8, 2), strict=True)])
 def test_engines_agree_and_every_flow_is_whole(fabric, subflows_of_flow):
-    kind, flows = FEW[fabric]
+    kind, flows = CROWDED[fabric]
     records = one_run(setup_of(kind, flows, "mptcp", sharing={"subflows": subflows_of_flow}))
     assert np.array_equal(records.flows["data_next"], records.flows["n_segments"])
     assert np.array_equal(records.flows["granted"], records.flows["n_segments"])

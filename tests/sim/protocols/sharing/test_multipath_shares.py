@@ -33,12 +33,14 @@ def multipath_share(name, subflows):
     return received[::2].sum() / received.sum()
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("subflows", [2, 4])
 def test_uncoupled_subflows_are_as_many_tcps(subflows):
     """n of n + 1 parts."""
     assert multipath_share("mptcp_uc", subflows) == pytest.approx(subflows / (subflows + 1), abs=0.03)
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("subflows", [2, 4])
 def test_coupled_subflows_take_less_and_fully_coupled_ones_least(subflows):
     """No less than half each: a full queue drops more of those whose windows grow faster."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.engine_setups import FEW, flow_list, one_run, setup_of
+from support.engine_setups import CROWDED, flow_list, one_run, setup_of
 from support.scripted import MSS, US, Hosts
 
 from capsim import Dumbbell, LinkChange, ParallelPaths, scheme
@@ -83,13 +83,13 @@ def test_the_flow_takes_the_path_that_answers_first():
     ],
 )
 def test_with_one_copy_it_is_the_plain_scheme(fabric, name, changes, other, options):
-    kind, flows = FEW[fabric]
+    kind, flows = CROWDED[fabric]
     ours, theirs = one_run(setup_of(kind, flows, name, **changes)), run(setup_of(kind, flows, other, **options))
     assert np.array_equal(ours.trace, theirs.trace)
 
 
 def test_on_one_path_spraying_makes_no_difference():
-    kind, flows = FEW["dumbbell"]
+    kind, flows = CROWDED["dumbbell"]
     ours, theirs = one_run(setup_of(kind, flows, "dctcp_rps")), run(setup_of(kind, flows, "dctcp"))
     assert np.array_equal(ours.trace, theirs.trace)
 
@@ -126,7 +126,7 @@ def test_a_late_copy_starts_so_much_later_and_changes_nothing_without_delay(name
     copies = one_run(setup_of(two_paths(1e-3), APART, late, end_ps=2 * 10**12)).subs
     opened_ps = copies["open_ps"][np.argsort(2 * copies["flow"] + copies["number"])].reshape(-1, 2)
     assert (opened_ps[:, 1] - opened_ps[:, 0] == 30 * US).all()
-    kind, flows = FEW["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     ours, theirs = one_run(setup_of(kind, flows, with_late_replicas(late, 0.0))), run(setup_of(kind, flows, name))
     assert ours.flows["received_ps"].tolist() == theirs.flows["received_ps"].tolist()
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.engine_setups import BUSY, Losses, flow_list, one_run, sent_by, setup_of, with_losses
+from support.engine_setups import BUSY, CROWDED, Losses, flow_list, one_run, sent_by, setup_of, with_losses
 
 from capsim import Dumbbell, ParameterError, scheme
 from capsim.engines import run
@@ -54,7 +54,7 @@ def test_a_packet_time_longer_than_the_periods():
 
 
 def test_an_on_period_that_outlasts_the_flow_is_a_constant_rate():
-    kind, flows = BUSY["leaf-spine"]
+    kind, flows = CROWDED["leaf-spine"]
     ours = one_run(setup_of(kind, flows, "on_off", transport={"on_s": 10.0}))
     theirs = one_run(setup_of(kind, flows, "cbr"))
     assert np.array_equal(ours.trace, theirs.trace)

@@ -282,6 +282,7 @@ CASES = {
 }
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("case", CASES)
 def test_both_engines_pull_alike(case):
     """And every flow ends, also where PULLs and headers are lost."""

@@ -454,6 +454,7 @@ CASES = {
 }
 
 
+@pytest.mark.agreement
 @pytest.mark.parametrize("case", CASES)
 def test_both_engines_answer_alike(case):
     """And every flow ends, also where ACKs and headers are lost."""

@@ -149,6 +149,7 @@ def test_nothing_is_foreseen_of_what_was_not_looked_at():
     assert foreseen_seeds(judged(of_runs(stated(**LEVEL), {"TCP": [1.0]}), (8,), level=0.01), (8,), level=0.01) == 0
 
 
+@pytest.mark.agreement
 def test_the_interval_covers_the_noise_of_both_scales():
     """Independent noise of the text and of the change: eight runs are all on one side in 1 of 128 of 128 studies."""
     rng, inside = np.random.default_rng(1), 0
@@ -181,6 +182,7 @@ def test_a_change_is_proven_seed_by_seed(after, changed):
     assert is_changed(before, found, SEEDS, level=FALSE_ALARM) is changed
 
 
+@pytest.mark.agreement
 def test_of_many_equal_settings_few_are_called_changed():
     """20 comparisons of a claim share the level: at 0.4 each alone would be called changed in 0.29 of all studies."""
     axes = {"scheme": AXES["scheme"], "load": [0.1 + 0.01 * number for number in range(20)]}
