@@ -11,7 +11,7 @@ from capsim.run.needs import expected_cpu_s
 from capsim.scenario.excerpt import ExcerptOf, check_scheme
 from capsim.scenario.profile import filled
 from capsim.scenario.scenario import Comparison
-from capsim.study.comparison import Estimated, part_of
+from capsim.study.comparison import Estimated, parts_of
 from capsim.study.comparison import estimate as run_estimate
 from capsim.study.study import RESULTS, ROWS
 from capsmodel.checks import require
@@ -24,14 +24,12 @@ from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
 
-_COLUMNS = (
-    Column("sizes", "slowdown of flows"),
-    Column("flows", "flows"),
-    *(
-        Column(f"{name}_slowdown", head, error=f"{name}_slowdown_half_width")
-        for name, head in (("mean", "mean"), ("p50", "median"), ("p90", "p90"), ("p99", "p99"))
-    ),
+_SLOWDOWNS = tuple(
+    Column(f"{name}_slowdown", head, error=f"{name}_slowdown_half_width")
+    for name, head in (("mean", "mean"), ("p50", "median"), ("p90", "p90"), ("p99", "p99"))
 )
+_COLUMNS = (Column("sizes", "slowdown of flows"), Column("flows", "flows"), *_SLOWDOWNS)
+_PART_COLUMNS = (Column("part", "slowdown of flows"), Column("flows", "flows"), *_SLOWDOWNS)
 
 
 def estimate(
@@ -53,8 +51,9 @@ def estimate(
     """Run a few leaves or pods of a large fabric in place of all, and print slowdowns by size with 95% intervals.
 
     Flows keep the share of partners near them that they have in the large fabric, so that theirs is its law of
-    completion times. Pairs that are fixed, lists, collectives, links that differ in some leaves, and schemes that
-    learn by pair of leaves are refused. Percentiles are of the flows of all seeds together, intervals from the seeds.
+    completion times. Pairs that are fixed, lists, collectives, and schemes that learn by pair of leaves are refused.
+    Percentiles are of the flows of all seeds together, intervals from the seeds. Where links of some leaves differ, a
+    second excerpt has one of these, and flows from it, to it and of the rest are printed apart.
 
     Parameters
     ----------
@@ -81,23 +80,27 @@ def estimate(
     """
     require(write is None or not (costs or out), "--write runs nothing: leave out --costs and --out")
     require(output.is_text or not costs, "--costs prints text: leave out --json and --csv")
-    small, of = part_of(scenario_from(scenario, options or ScenarioOptions()), leaves, pods, blocks)
+    whole = scenario_from(scenario, options or ScenarioOptions())
+    parts, of = parts_of(whole, leaves, pods, blocks)
     if write is not None:
-        write_whole(write, small.to_toml())
+        require(len(parts) == 1, "--write writes one excerpt, but where links differ two of them are run: leave it out")
+        write_whole(write, parts[0].to_toml())
         say(f"wrote {write}: capsmodel compare {write} --schemes ...")
         return
-    names, replicates = schemes_and_seeds(small, schemes, seeds, default=None)
+    names, replicates = schemes_and_seeds(parts[0], schemes, seeds, default=None)
     for name in names:
         check_scheme(find(name))
-    small = small.replace(compare=Comparison(schemes=names, seeds=replicates))
     if output.is_text:
-        _print_before(small, of, names, replicates)
+        _print_before(parts, of, names, replicates)
     if costs:
         return
     if out is not None:
         check_place(out)
     estimated = run_estimate(
-        small,
+        whole,
+        leaves=leaves,
+        pods=pods,
+        blocks=blocks,
         schemes=names,
         seeds=replicates,
         engine=engine,
@@ -107,29 +110,43 @@ def estimate(
     )
     if out is not None:
         write_whole(out / "by_size.csv", estimated.table().to_csv(index=False))
-        write_whole(out / "scenario.toml", small.to_toml())
+        if of.touched is not None:
+            write_whole(out / "by_part.csv", estimated.by_part().to_csv(index=False))
+        write_whole(
+            out / "scenario.toml", parts[0].replace(compare=Comparison(schemes=names, seeds=replicates)).to_toml()
+        )
     _print(estimated, output)
 
 
-def _print_before(small: Scenario, of: ExcerptOf, names: tuple[str, ...], seeds: int) -> None:
-    word, hosts = of.fabric.blocks().word, small.fabric.size().hosts
+def _print_before(parts: tuple[Scenario, ...], of: ExcerptOf, names: tuple[str, ...], seeds: int) -> None:
+    word, hosts = of.fabric.blocks().word, parts[0].fabric.size().hosts
     begin = f"{of.hosts:,} hosts, {of.of_blocks} {word}; excerpt of {of.blocks} {word} ({hosts} hosts)"
     explain(f"{begin}, {100 * of.share:.3g}% of the traffic; {seeds} seeds of {', '.join(names)}")
-    each_s = sum(expected_cpu_s(filled(small.replace(scheme=name), find(name)).scenario) for name in names)
-    explain(f"expected: {number(seeds * each_s)} CPU s, and of the whole {number(each_s / of.share)} CPU s a seed")
+    if of.touched is not None:
+        explain(f"links of {of.touched} of {of.of_blocks} {word} differ: a second excerpt has one of them")
+    each_s = sum(expected_cpu_s(filled(parts[0].replace(scheme=name), find(name)).scenario) for name in names)
+    all_s = len(parts) * seeds * each_s
+    explain(f"expected: {number(all_s)} CPU s, and of the whole {number(each_s / of.share)} CPU s a seed")
 
 
 def _print(estimated: Estimated, output: Output) -> None:
     caution(*estimated.compared.remarks())
-    rows = size_rows(estimated.table())
+    rows, parts = size_rows(estimated.table()), size_rows(estimated.by_part())
     if not output.is_text:
-        print_table([{"scheme": row["scheme"], **row} for row in rows], output=output)
+        of_all = {"part": "all", "share": 1.0} if parts else {}
+        heads = ("scheme", "part", "share") if parts else ("scheme",)
+        every = [*({**of_all, **row} for row in rows), *parts]
+        print_table([{**{head: row[head] for head in heads}, **row} for row in every], output=output)
         return
     explain(*profile_lines(estimated.compared.filled.values()))
     for name in estimated.flows:
         say("")
         print_table([row for row in rows if row["scheme"] == name], columns=_COLUMNS, title=name)
-    explain("", "assumed: partners are drawn over the whole fabric, and all leaves or pods are alike")
+        if of_scheme := [row for row in parts if row["scheme"] == name]:
+            named = [{**row, "part": f"{row['part']}, {number(100 * row['share'])}%"} for row in of_scheme]
+            print_table(named, columns=_PART_COLUMNS, title=f"{name}, by leaves or pods whose links differ")
+    alike = "alike" if estimated.of.touched is None else "alike but for these links"
+    explain("", f"assumed: partners are drawn over the whole fabric, and all leaves or pods are {alike}")
     explain(*estimated.remarks(), *filter(None, [seeds_line(_widths(rows, estimated))]))
 
 

@@ -30,7 +30,7 @@ PAGE = Path(__file__).parents[2].joinpath("docs", "howto", "large_fabric.md").re
 
 def slowdowns(name, scheme, load=0.6):
     """Return the row of all flows of an excerpt's seeds."""
-    part = excerpt(WHOLES[name].scenario(load), leaves=4)
+    part = excerpt(WHOLES[name].scenario(scheme, load), leaves=4)
     flows = pd.concat([run_of(part, scheme, seed).flows.assign(seed=seed) for seed in SEEDS])
     return slowdown_by_size(flows, EVERY_SIZE).iloc[-1]
 
@@ -47,7 +47,7 @@ def test_the_same_flows_have_the_slowdowns_of_the_whole_in_groups_of_its_leaves(
     assert seed == whole["seed"]
     assert small["flows"] == whole["flows"]
     ratios = [small[metric] / whole[metric] for metric in SAME_FLOWS]
-    lacking = few_inputs(excerpt(WHOLES[name].scenario(), blocks=leaves).excerpt_of)
+    lacking = few_inputs(excerpt(WHOLES[name].scenario(scheme), blocks=leaves).excerpt_of)
     for ratio, share, limit in zip(ratios, lacking, SAME_FLOWS.values(), strict=True):
         assert abs(ratio - 1) <= limit
         assert abs(ratio - (1 - share)) <= limit

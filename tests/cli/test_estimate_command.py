@@ -13,6 +13,8 @@ import pytest
 from cli.commands import printed, refused, succeeded
 
 from capsim import ParameterError, estimate, excerpt, load_scenario, load_study, simulate
+from capsim.scenario.scenario import excerpts
+from capsim.study.comparison import PARTS
 from capsmodel.experiments.statistics.intervals import mean_interval
 
 LARGE = """
@@ -106,6 +108,56 @@ def test_remarks_say_what_the_load_of_the_seeds_does(large: Path, offered: list[
 def test_the_function_refuses_before_it_runs(large: Path, keys: dict[str, Any], line: str) -> None:
     with pytest.raises(ParameterError, match=line):
         estimate(large, **keys)
+
+
+SLOW_LINK = """
+[[fabric.links]]
+between = ["leaf6", "spine1"]
+rate_bps = 1e8
+"""
+
+
+def test_flows_at_a_leaf_whose_links_differ_are_of_a_second_excerpt(
+    large: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By hand: flows of the first leaf of one excerpt, and all of the other, with their shares of the whole.
+
+    Of 8 leaves one sends an eighth of the flows, and receives a seventh of what the others send beyond their leaf.
+    Wrong line: flows of a sound leaf beside the other, a share of the excerpt.
+    """
+    large.write_text(LARGE.replace("[[traffic]]", f"{SLOW_LINK}\n[[traffic]]"), encoding="utf-8")
+    rows = json.loads(printed(["estimate", large, *RUN, "--out", tmp_path / "out", "--json"], capsys))
+    whole = load_scenario(large)
+    tables = []
+    for small in excerpts(whole):
+        runs = [simulate(small.replace(seed=seed), scheme="rps", engine="reference").flows for seed in (1, 2)]
+        tables.append(pd.concat(runs).assign(leaf=lambda flows: flows["src"] // 2, to=lambda flows: flows["dst"] // 2))
+    sound, touched = tables
+    sent = touched[touched["leaf"] == 0]
+    received = touched[(touched["leaf"] != 0) & (touched["to"] == 0)]
+    both = pd.concat(tables)
+    share = 7 / 8 / 7 * (both["leaf"] != both["to"]).mean()
+    means = [one["slowdown"].mean() for one in (sent, received, sound)]
+    shares = [1 / 8, share, 7 / 8 - share]
+    of_rps = {row["part"]: row for row in rows if row["scheme"] == "rps" and row["sizes"] == "all"}
+    assert [of_rps[part]["flows"] for part in PARTS] == [len(one) for one in (sent, received, sound)]
+    assert [of_rps[part]["mean_slowdown"] for part in PARTS] == pytest.approx(means)
+    assert [of_rps[part]["share"] for part in PARTS] == pytest.approx(shares)
+    assert of_rps["all"]["mean_slowdown"] == pytest.approx(sum(a * b for a, b in zip(means, shares, strict=True)))
+    kept = pd.read_csv(tmp_path / "out" / "by_part.csv")
+    assert kept[kept["scheme"] == "rps"]["mean_slowdown"].tolist() == pytest.approx(means)
+    text = " ".join(printed(["estimate", large, *RUN], capsys).split())
+    assert "links of 1 of 8 leaves differ: a second excerpt has one of them" in text
+    assert "rps, by leaves or pods whose links differ" in text
+    assert "--write writes one excerpt" in refused(["estimate", large, "--write", tmp_path / "small.toml"], capsys)
+
+
+def test_a_part_without_flows_is_refused(large: Path) -> None:
+    """One flow in the excerpt is at most in one part. Wrong line: a mean of no flow."""
+    text = LARGE.replace("[[traffic]]", f"{SLOW_LINK}\n[[traffic]]").replace("flows = 60", "flows = 2")
+    large.write_text(text, encoding="utf-8")
+    with pytest.raises(ParameterError, match=r"none of them (from|to) leaves that differ: give more"):
+        estimate(large, schemes=["rps"], seeds=1, engine="reference")
 
 
 def test_estimate_prints_the_cost_first_and_then_nothing_with_costs(

@@ -1,7 +1,6 @@
 """Shared by all kinds of fabric: buffers, links that differ or fail, and how a fabric is built."""
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Annotated, Self
 
@@ -159,26 +158,6 @@ class FabricKind(KeyedStruct, frozen=True, kw_only=True, tag_field="kind"):
     def excerpt(self, blocks: int) -> Self:
         """Return the fabric of the first `blocks` blocks, with the whole of its top tier."""
         raise NotImplementedError
-
-    def check_alike(self) -> None:
-        """Refuse links that differ in some blocks only.
-
-        Raises
-        ------
-        ParameterError
-            One line with the pattern of a name.
-        """
-        word = self.blocks().word
-        names = self.block_names() if self.links or self.faults else []
-        for pattern in dict.fromkeys(end for change in self.links for end in change.between):
-            matches = {tuple(fnmatchcase(name, pattern) for name in block) for block in names}
-            rule = f"{word} of an excerpt must be alike: let it hold for all {word}, or run the whole"
-            require(len(matches) == 1, f"fabric.links: {pattern!r} is in some {word} only, but {rule}")
-        for fault in self.faults:
-            pattern = fault.nodes or "*"
-            above = not any(fnmatchcase(name, pattern) for block in names for name in block)
-            rule = f"an excerpt has no {word} to stand for those that are hit: run the whole"
-            require(above, f"fabric.faults: what is drawn is in some {word} only, but {rule}")
 
     @property
     def kind(self) -> str:

@@ -27,6 +27,8 @@ from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.metrics import percentile
 
 Kind = Literal["all", "short", "long"]
+_PERCENTS = (50, 90, 99)
+_ROUNDING = 1e-12  # of a sum of weights, for a rank that is a whole number
 
 SIZE_EDGES_BYTES = (0, 100_000, 10_000_000, float("inf"))
 """Small, medium and large flows as in pFabric (Alizadeh et al., SIGCOMM 2013, Section 5): up to 100 KB, up to 10 MB."""
@@ -171,7 +173,8 @@ def slowdown_by_size(flows: pd.DataFrame, edges_bytes: Sequence[float]) -> pd.Da
     Parameters
     ----------
     flows : DataFrame
-        Flows tables of the seeds, one below the other, with the column ``seed``.
+        Flows tables of the seeds, one below the other, with the column ``seed``; with the column ``weight`` each flow
+        counts as so many.
     edges_bytes : sequence of float
         As of :func:`fct_by_size`.
 
@@ -205,8 +208,9 @@ def slowdown_by_size(flows: pd.DataFrame, edges_bytes: Sequence[float]) -> pd.Da
 def _slowdown_bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:
     ours = flows[(flows["flow_bytes"] > low) & (flows["flow_bytes"] <= high)]
     slowdown = ours["slowdown"].where(ours["finished"], np.inf)
-    whole = _slowdowns(slowdown)
-    of_seeds = [_slowdowns(one) for _, one in slowdown.groupby(ours["seed"])]
+    counted = ours[["seed"]].assign(slowdown=slowdown, weight=ours.get("weight", 1.0))
+    whole = _slowdowns(counted)
+    of_seeds = [_slowdowns(one) for _, one in counted.groupby("seed")]
     lacking = flows["seed"].nunique() - len(of_seeds)
     row: dict[str, Any] = {"above_bytes": low, "up_to_bytes": high, "flows": len(ours)}
     row["unfinished_flows"] = int((~ours["finished"]).sum())
@@ -219,13 +223,16 @@ def _slowdown_bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any
     return row
 
 
-def _slowdowns(slowdown: pd.Series) -> dict[str, float]:
-    """Return mean and percentiles, NaN where they are of flows that have not finished."""
-    ordered = np.sort(slowdown.to_numpy())
-    ranks = {f"p{percent}_slowdown": -(-len(ordered) * percent // 100) - 1 for percent in (50, 90, 99)}
-    values = {"mean_slowdown": ordered.mean() if len(ordered) else np.nan}
-    values |= {name: ordered[rank] if len(ordered) else np.nan for name, rank in ranks.items()}
-    return {name: float(value) if np.isfinite(value) else np.nan for name, value in values.items()}
+def _slowdowns(counted: pd.DataFrame) -> dict[str, float]:
+    """Return weighted mean and percentiles, NaN where they are of flows that have not finished."""
+    names = ("mean_slowdown", *(f"p{percent}_slowdown" for percent in _PERCENTS))
+    if not len(counted):
+        return dict.fromkeys(names, np.nan)
+    slowdown, weight = counted.sort_values("slowdown")[["slowdown", "weight"]].to_numpy().T
+    upto = np.cumsum(weight)
+    ranks = np.searchsorted(upto, np.array(_PERCENTS) / 100 * upto[-1] * (1 - _ROUNDING))
+    values = (np.average(slowdown, weights=weight), *slowdown[ranks])
+    return {name: float(value) if np.isfinite(value) else np.nan for name, value in zip(names, values, strict=True)}
 
 
 def _bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:

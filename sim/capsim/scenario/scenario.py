@@ -25,7 +25,7 @@ from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic, check_workloads
 from capsim.roles.scheme_files import in_folder
 from capsim.scenario.connection_matrix import SUFFIX, read_connection_matrix
-from capsim.scenario.excerpt import ExcerptOf, excerpt_of
+from capsim.scenario.excerpt import ExcerptOf, excerpts_of
 from capsmodel.checks import ParameterError, one_number, positive, require
 from capsmodel.text_tables import read_toml, toml_tables
 from capsmodel.workloads.catalogue import load_workload
@@ -264,12 +264,27 @@ def excerpt(
     >>> small.fabric.leaves, small.traffic[0].flows, round(small.traffic[0].edge_prob, 4)
     (4, 4000, 0.0137)
     """
+    one, *others = excerpts(scenario, leaves=leaves, pods=pods, blocks=blocks)
+    word = one.fabric.blocks().word
+    rule = f"and there is an excerpt of them and one of sound {word}: capsmodel estimate and capsim.estimate run both"
+    require(not others, f"fabric: links differ in some {word} only, {rule}")
+    return one
+
+
+def excerpts(
+    scenario: Scenario | str | Path | Mapping[str, Any],
+    *,
+    leaves: int | None = None,
+    pods: int | None = None,
+    blocks: int | None = None,
+) -> tuple[Scenario, ...]:
+    """Return what :func:`excerpt` does, and where links of some blocks differ a second one, whose first block does."""
     whole = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
     again = "this is an excerpt already: make another one of the whole, which its key excerpt_of describes"
     require(whole.excerpt_of is None, again)
     kept = {"leaves": leaves, "pods": pods, "blocks": blocks}
-    fabric, traffic, of = excerpt_of(whole.fabric, whole.traffic, kept)
-    return whole.replace(fabric=fabric, traffic=traffic, excerpt_of=of)
+    fabrics, traffic, of = excerpts_of(whole.fabric, whole.traffic, kept, seed=whole.seed)
+    return tuple(whole.replace(fabric=fabric, traffic=traffic, excerpt_of=of) for fabric in fabrics)
 
 
 def _excerpt_from_dict(tables: dict[str, Any], folder: Path | None, where: str) -> Scenario:

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from capsim.base.bounds import SEEDS
 from capsim.protocols.registry import scheme as find
-from capsim.results.fct import counted_flows, slowdown_by_size
+from capsim.results.fct import slowdown_by_size
 from capsim.roles.components import Scheme
 from capsim.scenario.excerpt import ExcerptOf, check_scheme
-from capsim.scenario.scenario import Scenario, excerpt, load_scenario
+from capsim.scenario.scenario import Scenario, excerpts, load_scenario
 from capsim.study.claims.design import Design
 from capsim.study.file import Source
 from capsim.study.study import Places, Studied, Study
@@ -27,6 +28,11 @@ from capsmodel.queueing.settling import mean_slowdown
 
 ESTIMATE_EDGES_BYTES = (0, 1e4, 1e5, 1e6, float("inf"))
 """Bins of flow sizes of an estimate, in bytes."""
+PARTS = ("from", "to", "rest")
+"""Flows that a touched leaf or pod sends, those of others that it receives, and all others."""
+TOUCHED = "touched"
+"""Folder of the runs with links that differ, in those of the others."""
+_ALL_BYTES = (0, float("inf"))
 _TAIL_FLOWS = 1000  # of a bin, below which a 99th percentile rests on fewer than ten flows
 _MEAN_OF_INPUTS, _P99_OF_INPUTS = 0.06, 0.17  # `few_inputs`, of uet
 _LOAD_EFFECT = 0.01  # of the load that seeds offer by chance on slowdowns, from which on it is said
@@ -139,13 +145,18 @@ class Estimated:
     compared : Studied
         Its runs, as :func:`compare` returns them.
     flows : mapping
-        The flows of all seeds that count, by scheme, with the column ``seed``.
+        The flows of all seeds that count, by scheme, with the column ``seed``. Where links of some leaves or pods
+        differ, those of both excerpts with the columns ``part`` (:data:`PARTS`) and ``weight``, by which each part has
+        its share of the whole.
+    touched : Studied, optional
+        The runs of the excerpt whose first leaf or pod has the links that differ; `compared` are those of the other.
     """
 
     excerpt: Scenario
     of: ExcerptOf
     compared: Studied
     flows: Mapping[str, pd.DataFrame]
+    touched: Studied | None = None
 
     def table(self, edges_bytes: Sequence[float] = ESTIMATE_EDGES_BYTES) -> pd.DataFrame:
         """Return slowdowns by scheme and size, and of all sizes, with intervals.
@@ -163,6 +174,23 @@ class Estimated:
         tables = [slowdown_by_size(flows, edges_bytes).assign(scheme=name) for name, flows in self.flows.items()]
         together = pd.concat(tables, ignore_index=True)
         return together[["scheme", *together.columns.drop("scheme")]]
+
+    def by_part(self) -> pd.DataFrame:
+        """Return slowdowns of flows from the leaves or pods whose links differ, of those to them, and of the rest.
+
+        Returns
+        -------
+        DataFrame
+            ``scheme``, ``part``, ``share`` of the flows of the whole, and the columns of
+            :func:`capsim.results.fct.slowdown_by_size` for flows of all sizes. No row where no links differ.
+        """
+        rows = [
+            {"scheme": name, "part": part, "share": ours["weight"].sum(), **_of_all_sizes(ours)}
+            for name, flows in self.flows.items()
+            if "part" in flows
+            for part, ours in flows.groupby("part", sort=False)
+        ]
+        return pd.DataFrame(rows)
 
     def remarks(self) -> list[str]:
         """Return what the numbers lack: inputs of ports, load by chance, flows that had not ended, tails of few."""
@@ -223,7 +251,7 @@ def _lacking(flows: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     """Return what the numbers of a scheme lack, whose rows of the table these are."""
     rows = table.to_dict("records")
     name, whole = rows[0]["scheme"], rows[-1]
-    late = float((counted_flows(flows)["timeouts"] > 0).mean())
+    late = float(np.average(flows["timeouts"] > 0, weights=flows.get("weight")))
     few = [sizes_text(row["above_bytes"], row["up_to_bytes"]) for row in rows if 0 < row["flows"] < _TAIL_FLOWS]
     lines = []
     if whole["unfinished_flows"]:
@@ -235,16 +263,47 @@ def _lacking(flows: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     return lines
 
 
-def part_of(
+def _of_all_sizes(flows: pd.DataFrame) -> dict[Any, Any]:
+    return slowdown_by_size(flows, _ALL_BYTES).to_dict("records")[-1]
+
+
+def parts_of(
     scenario: Scenario | str | Path, leaves: int | None = None, pods: int | None = None, blocks: int | None = None
-) -> tuple[Scenario, ExcerptOf]:
-    """Return an excerpt, which `scenario` may be already where no number is given, and what it is of."""
+) -> tuple[tuple[Scenario, ...], ExcerptOf]:
+    """Return the excerpts, which `scenario` may be already where no number is given, and what they are of."""
     whole = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
     is_part = whole.excerpt_of is not None and (leaves, pods, blocks) == (None, None, None)
-    small = whole if is_part else excerpt(whole, leaves=leaves, pods=pods, blocks=blocks)
-    if small.excerpt_of is None:
+    parts = (whole,) if is_part else excerpts(whole, leaves=leaves, pods=pods, blocks=blocks)
+    if (of := parts[0].excerpt_of) is None:
         raise ParameterError("this is no excerpt: name the leaves or pods to keep")
-    return small, small.excerpt_of
+    return parts, of
+
+
+def _mixed(sound: pd.DataFrame, touched: pd.DataFrame, small: Scenario, of: ExcerptOf) -> pd.DataFrame:
+    """Return the flows of a sound excerpt, and those of the other at its first block, each part with its share.
+
+    Of L blocks t are touched and send t/L of the flows. Of the flows that leave their block, each of the other L - 1
+    receives one in L - 1.
+    """
+    names = {name: block for block, names in enumerate(small.fabric.block_names()) for name in names}
+    built = small.fabric.build()
+    block = np.array([names[host] for host in built.node_names[: built.n_hosts]])
+    both = pd.concat([sound, touched])
+    leaving = float((block[both["src"]] != block[both["dst"]]).mean())
+    sent = (of.touched or 0) / of.of_blocks
+    received = (1 - sent) * leaving * (of.touched or 0) / (of.of_blocks - 1)
+    sends, receives = block[touched["src"]] == 0, block[touched["dst"]] == 0
+    ours = (touched[sends], touched[receives & ~sends], sound)
+    shares = (sent, received, 1 - sent - received)
+    for part, flows in zip(PARTS, ours, strict=True):
+        word = of.fabric.blocks().word
+        require(len(flows) > 0, f"flows = {len(both)} of all seeds, none of them {part} {word} that differ: give more")
+    weighted = [
+        flows.assign(part=part, weight=share / len(flows))
+        for part, flows, share in zip(PARTS, ours, shares, strict=True)
+    ]
+    together: pd.DataFrame = pd.concat(weighted, ignore_index=True)
+    return together
 
 
 def estimate(
@@ -278,7 +337,8 @@ def estimate(
     Returns
     -------
     Estimated
-        Tables by size, and all runs.
+        Tables by size, and all runs. Where links of some leaves or pods differ, those of two excerpts, one of them with
+        a leaf or pod whose links do (:mod:`capsim.scenario.excerpt`).
 
     Raises
     ------
@@ -294,15 +354,22 @@ def estimate(
     >>> found.table()["flows"].tolist()  # up to 10 KB, 100 KB, 1 MB, above, all
     [80, 0, 0, 0, 80]
     """
-    small, of = part_of(scenario, leaves, pods, blocks)
+    parts, of = parts_of(scenario, leaves, pods, blocks)
     require(not isinstance(schemes, str), f'schemes = {schemes!r}, but it must be a list: write ["{schemes}"]')
     for one in schemes:
         check_scheme(find(one) if isinstance(one, str) else one)
-    runs: dict[str, Any] = {"engine": engine, "jobs": jobs, "folder": folder, "executor": executor, "done": done}
+    runs: dict[str, Any] = {"engine": engine, "jobs": jobs, "executor": executor, "done": done}
     with tempfile.TemporaryDirectory() as forgotten:
-        kept = forgotten if results is None else results
-        compared = compare(small, schemes=schemes, seeds=seeds, results=kept, **runs)
-        flows = {name: compared.flows(name) for name in compared.schemes}
+        of_parts = []
+        for name, small in zip(("", TOUCHED), parts, strict=False):
+            rows = None if folder is None else Path(folder) / name
+            kept = Path(forgotten if results is None else results) / name
+            of_parts.append(compare(small, schemes=schemes, seeds=seeds, folder=rows, results=kept, **runs))
+        tables = [{name: one.flows(name) for name in one.schemes} for one in of_parts]
     if results is None:
-        compared = replace(compared, results=None)
-    return Estimated(small, of, compared, flows)
+        of_parts = [replace(one, results=None) for one in of_parts]
+    compared, *others = of_parts
+    if not others:
+        return Estimated(parts[0], of, compared, tables[0])
+    flows = {name: _mixed(table, tables[1][name], parts[0], of) for name, table in tables[0].items()}
+    return Estimated(parts[0], of, compared, flows, others[0])

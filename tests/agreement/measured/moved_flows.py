@@ -56,7 +56,7 @@ def moved(flows: FlowList, leaves: npt.NDArray[np.int64], hosts: int, rng: np.ra
 
 def groups(name: str, scheme: str, seed: int, leaves: int) -> Iterator[Result]:
     """Yield the run of each group of so many leaves."""
-    whole, chosen = WHOLES[name].scenario().replace(seed=seed), find(scheme)
+    whole, chosen = WHOLES[name].scenario(scheme).replace(seed=seed), find(scheme)
     hosts = whole.fabric.blocks().block_hosts
     flows = draw_flows(whole.traffic, whole.fabric.build(), seed=seed, short_bytes=whole.short_bytes)
     order = np.random.default_rng(7 + seed).permutation(whole.fabric.blocks().count)

@@ -206,3 +206,12 @@ def test_slowdown_by_size_has_percentiles_of_all_seeds_and_no_mean_of_unfinished
     assert np.isnan(large["mean_slowdown_half_width"])  # one seed has no such flow
     half = 7 / 3 * (mean_interval(np.log([2.5, 2.0])).high - np.log([2.5, 2.0]).mean())
     assert small["mean_slowdown_half_width"] == pytest.approx(half)
+
+
+def test_slowdowns_of_flows_that_count_as_several_are_those_of_so_many_flows() -> None:
+    """Of whole weights, at ranks that are whole numbers too. Wrong line: a weight that a percentile leaves out."""
+    rng = np.random.default_rng(1)
+    flows = pd.DataFrame({"seed": np.arange(60) % 2, "flow_bytes": 5, "slowdown": rng.pareto(2, 60)})
+    flows = flows.assign(counted=True, finished=True, weight=rng.integers(1, 6, 60))
+    several = flows.loc[flows.index.repeat(flows["weight"])].drop(columns="weight")
+    pd.testing.assert_frame_equal(slowdown_by_size(flows, [0, 10]), slowdown_by_size(several, [0, 10]).assign(flows=60))

@@ -35,6 +35,7 @@ from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.results.manifest import run_id, run_parameters
 from capsim.scenario.excerpt import check_scheme
+from capsim.scenario.scenario import excerpts
 
 LARGE = LeafSpine(leaves=16, hosts_per_leaf=4, spines=3)
 FLOWS = Poisson(flow_bytes=20_000, load=0.5, flows=16_000)
@@ -198,8 +199,7 @@ def test_excerpt_refuses_traffic(entry: AnyTraffic, line: str) -> None:
 
 
 SPINES = {"links": (LinkChange(between=("leaf*", "spine1"), rate_bps=1e8),)}
-HIT = "is in some leaves only, but leaves of an excerpt must be alike"
-DRAWN = "what is drawn is in some leaves only"
+DIFFER = "links differ in some leaves only, and there is an excerpt of them and one of sound leaves: capsmodel estimate"
 
 
 def leaves(*, link: tuple[str, str] | None = None, **keys: Any) -> LeafSpine:
@@ -211,10 +211,12 @@ def leaves(*, link: tuple[str, str] | None = None, **keys: Any) -> LeafSpine:
 BAD_FABRICS: list[tuple[AnyFabric, str]] = [
     (Dumbbell(hosts_per_side=9), "a dumbbell has no leaves or pods that are alike, as an excerpt needs: run the whole"),
     (graph(9, rate_bps=1e8), "the parts of this topology without its top tier differ"),
-    (leaves(link=("leaf3", "spine1")), HIT),
-    (leaves(link=("leaf?", "spine1")), HIT),
-    (leaves(faults=(DrawnFault(nodes="leaf*", count=1, down_s=0),)), DRAWN),
-    (leaves(faults=(DrawnFault(between=("leaf*", "*"), count=1, down_s=0),)), DRAWN),
+    (leaves(link=("leaf3", "spine1")), DIFFER),
+    (leaves(link=("leaf?", "spine1")), "links differ in 10 of 16 leaves, but in one of 4 of an excerpt: give fewer"),
+    (leaves(link=("leaf?", "host?")), "links differ in several ways among leaves, but in an excerpt one differs in"),
+    (leaves(faults=(DrawnFault(between=("leaf*", "spine*"), count=9, down_s=0),)), "in several ways among leaves"),
+    (leaves(faults=(DrawnFault(nodes="leaf*", count=1, down_s=0),)), DIFFER),
+    (leaves(faults=(DrawnFault(between=("leaf*", "*"), count=1, down_s=0),)), DIFFER),
 ]
 
 
@@ -232,6 +234,63 @@ def test_excerpt_keeps_what_holds_for_all_blocks(changed: dict[str, Any]) -> Non
     small = excerpt(large(fabric=fabric)).fabric
     assert small == LeafSpine(leaves=4, hosts_per_leaf=4, spines=3, **changed)
     small.build()
+
+
+def slow(*ends: tuple[str, str]) -> tuple[LinkChange, ...]:
+    return tuple(LinkChange(between=pair, rate_bps=1e8) for pair in ends)
+
+
+def ends(host: int) -> list[tuple[str, str]]:
+    return [(f"host{host}", "edge0.2"), ("edge0.2", f"host{host}")]
+
+
+TOUCHED: list[tuple[AnyFabric, int, list[str]]] = [  # ports that are slow, of a leaf or pod by its number 0
+    (leaves(link=("leaf3", "spine1")), 1, ["leaf0>spine1", "spine1>leaf0"]),
+    (
+        LeafSpine(leaves=16, hosts_per_leaf=4, spines=2, links=slow(("leaf3", "spine*"), ("leaf15", "spine*"))),
+        2,
+        ["leaf0>spine0", "leaf0>spine1", "spine0>leaf0", "spine1>leaf0"],
+    ),
+    (leaves(link=("*", "host13")), 1, ["host1>leaf0", "leaf0>host1"]),
+    (
+        FatTree(pods=8, links=slow(("agg5.1", "edge5.?"))),
+        1,
+        [*(f"agg0.1>edge0.{edge}" for edge in range(4)), *(f"edge0.{edge}>agg0.1" for edge in range(4))],
+    ),
+    (FatTree(pods=8, links=slow(("edge6.2", "host*"))), 1, [f"{a}>{b}" for n in range(8, 12) for a, b in ends(n)]),
+]
+
+
+@pytest.mark.parametrize(("fabric", "count", "ports"), TOUCHED)
+def test_where_links_of_some_blocks_differ_the_second_excerpt_has_one_of_them(
+    fabric: AnyFabric, count: int, ports: list[str]
+) -> None:
+    """As the first block, and the first excerpt has none. Wrong line: other links of it, of two blocks, or a sum."""
+    sound, touched = excerpts(large(fabric=fabric))
+    assert sound.excerpt_of == touched.excerpt_of
+    assert sound.excerpt_of is not None
+    assert sound.excerpt_of.touched == count
+    assert sound.replace(fabric=touched.fabric) == touched
+    built = touched.fabric.build()
+    slowed = np.array(built.port_names)[built.rate_bps == 1e8]
+    assert sorted(slowed.tolist()) == sorted(ports)
+    assert (sound.fabric.build().rate_bps > 1e8).all()
+    assert load_scenario(touched.to_dict()) == touched
+
+
+def test_the_seed_draws_which_link_of_a_block_differs() -> None:
+    """That of the whole, with what holds for all and what is drawn above. Wrong line: another draw, or one left out."""
+    drawn = DrawnFault(between=("leaf*", "spine*"), count=1, rate_bps=1e8)
+    above = DrawnFault(nodes="spine*", count=1, delay_s=5e-6)
+    alike = LinkChange(between=("leaf*", "host*"), rate_bps=5e8)
+    fabric = LeafSpine(leaves=16, hosts_per_leaf=4, spines=3, links=(alike,), faults=(above, drawn))
+    for seed in range(1, 6):
+        (name,) = fabric.build(seed=seed).drawn[1]
+        sound, touched = excerpts(large(fabric=fabric, seed=seed))
+        assert sound.fabric.faults == touched.fabric.faults == (above,)
+        assert touched.fabric.links[0] == alike
+        assert touched.fabric.links[1].between == ("leaf0", name.split(">")[1])
+        assert sound.fabric.links == (alike,)
 
 
 def test_an_excerpt_of_an_excerpt_is_refused() -> None:
