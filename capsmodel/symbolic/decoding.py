@@ -110,7 +110,7 @@ def derive_incomplete_beta() -> Derivation:
                 sp.Eq(sp.Function("T")(j), primitive),
                 (telescoping(sp.diff(term, p), primitive, j), same(primitive.subs(j, 0), 0)),
             ),
-            Step("So the derivative of the sum is T(r+1)", sp.Eq(sp.diff(tail, p), slope)),
+            Step("T(0) is 0, so the derivative of the sum is T(r+1)", sp.Eq(sp.diff(tail, p), slope)),
             Step(
                 "The beta integral from 0 to 1 - p has this derivative, with B = B(k, r+1)",
                 sp.Eq(tail, integral),

@@ -237,7 +237,7 @@ def derive_break_even() -> Derivation:
     Eq(rho, (epsilon + 1)**(-2))
     """
     even = (1 + epsilon) ** -2
-    gain = REPLICATED_WAIT - MEAN_WAIT
+    added = REPLICATED_WAIT - MEAN_WAIT
     sign = rho * M * (rho / even - 1) / (2 * (1 - rho) * (1 - EFFECTIVE_LOAD))
     return Derivation(
         "break_even",
@@ -250,8 +250,8 @@ def derive_break_even() -> Derivation:
                 (same(REPLICATED_LOAD**2, EFFECTIVE_LOAD),),
             ),
             Step("The wait of Eq. 4 at this load", sp.Eq(_replicated, REPLICATED_WAIT * J + 1)),
-            Step("Less the wait without replicas", sp.Eq(sp.Symbol("gain"), sign), (same(gain, sign),)),
-            Step("It is negative below the load where it vanishes", sp.Eq(rho, even), (same(gain.subs(rho, even), 0),)),
+            Step("Additional wait: less that without replicas", sp.Eq(sp.Symbol("added"), sign), (same(added, sign),)),
+            Step("It is negative below the load where it vanishes", sp.Eq(rho, even), (same(added.subs(rho, even), 0),)),
         ),
     )
 

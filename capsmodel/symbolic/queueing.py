@@ -87,8 +87,8 @@ def derive_mean_wait() -> Derivation:
         "repflow",
         ("Eq. 4",),
         (
-            Step("Pollaczek-Khinchine, arrivals at rate load / mean burst", sp.Eq(sp.Function("W")(s), transform)),
-            Step("Transform of the burst, with a remainder R", sp.Eq(sp.Function("B")(s), service)),
+            Step("Pollaczek-Khinchine: Laplace transform E[exp(-s W)] of the wait", sp.Eq(sp.Function("W")(s), transform)),
+            Step("That of the burst, E[exp(-s B)], with a remainder R", sp.Eq(sp.Function("B")(s), service)),
             Step(
                 "Inserted and reduced by s; at s = 0 it is 1, as a probability must be",
                 sp.Eq(sp.Function("W")(s), regular),
@@ -132,7 +132,7 @@ def derive_wait_percentile() -> Derivation:
         ("Eq. 9", "Eq. 10"),
         (
             Step(
-                "Effective bandwidth for bursts of M packets",
+                "Effective bandwidth, a bound on the tail for bursts of M packets, taken for the tail",
                 sp.Eq(_tail, tail),
                 (same(_WAIT_TAIL.subs({mean_burst: M, second_moment_burst: M**2}), tail),),
             ),

@@ -111,7 +111,7 @@ def derive_overhead() -> Derivation:
         "caps",
         ("Eq. 7",),
         (
-            Step("Redundant packets over all packets: s of short flows, s g of long flows", sp.Eq(eta, OVERHEAD)),
+            Step("Repair packets over all: s source packets of short flows, s g of long flows", sp.Eq(eta, OVERHEAD)),
             Step(
                 "The repair packets that make up for the blocked ones, not rounded up",
                 sp.Eq(r, proportion),
@@ -157,7 +157,7 @@ def derive_repair_packets() -> Derivation:
         (
             Step("As many unblocked packets are expected as the unit has source packets", sp.Ge(slack + x, x)),
             Step(
-                "The excess grows with each redundant packet, by a positive share of it",
+                "The excess grows with each repair packet, by a positive share of it",
                 sp.Eq(sp.Derivative(slack, alpha), 1 - P_b),
                 (same(sp.diff(slack, alpha), 1 - P_b),),
             ),

@@ -4,7 +4,8 @@
 # Between two servers of a data centre there are many paths of equal length. Most flows are short and should be over
 # soon; a few long ones carry most of the bytes and keep queues full. How long does a flow take, and why? This course
 # answers with formulas and with simulated packets, and shows for each formula where it fails. Its lessons are listed in
-# [the course](../docs/course.md), all symbols in [one table](../docs/glossary.md#symbols-of-the-course).
+# [the course](../docs/course.md). Symbols that lessons share stand in
+# [one table](../docs/glossary.md#symbols-of-the-course), others are explained where they appear.
 #
 # **After this notebook** you can compute the completion time of a flow that is alone, simulate flows that are not, and
 # read the line that says whether packets agree with a formula. It runs in about 15 s on one core; the first larger
@@ -103,8 +104,7 @@ crowded.flows[["src", "fct_s", "slowdown", "packets_dropped", "retransmissions",
 # %% [markdown]
 # TCP increases its window until packets are lost, then halves it: the queue is full, drains and fills again. The sender
 # notices a loss when three later packets have arrived, each of which the receiver answers with a *duplicate ACK*. If
-# too few follow, it waits for its *retransmission timer*, at least 200 ms: a *timeout*, longer than all other delays
-# here.
+# too few follow, it waits for its *retransmission timer*, at least 200 ms: a *timeout*.
 #
 # ## Many flows
 #
@@ -125,9 +125,9 @@ table[["scheme", "metric", "mean", "half_width", "ratio", "ratio_low", "ratio_hi
 
 # %% [markdown]
 # `mean` ± `half_width` is a *95% confidence interval*: of many such intervals, each from other seeds, 95% contain the
-# true mean. `ratio` compares with the first scheme seed by seed; `ratio_low` to `ratio_high` is its interval. For short
-# flows (up to 100 KB) it is wide, since a few timeouts decide the mean. ECMP reorders no packet, and to 0 there is no
-# ratio.
+# true mean. `ratio` is the geometric mean over seeds of the ratios to the first scheme, with its interval. For short
+# flows (up to 100 KB) it is wide, since a few timeouts decide the mean. `reorder_ratio` is the share of packets that
+# arrive after one that was sent later; to the 0 of ECMP there is no ratio.
 #
 # ## Do packets agree with a formula?
 #
@@ -151,7 +151,8 @@ print(verdict, wrong, few, sep="\n\n")
 # %% [markdown]
 # Each line begins with the verdict. **p** is the probability of a difference at least as large as this one if the
 # formula is right. Only below the **level** of one in a hundred thousand the verdict is *disagrees*: there are hundreds
-# of such comparisons. The **declared bias** is an error that the formula is known to have. Last comes what the samples
+# of such comparisons. The **standard error** of a share is the one that the formula predicts, $\sqrt{p(1-p)/n}$. The
+# **declared bias** is an error that the formula is known to have. Last comes what the samples
 # can find: if the true probability were 0.06 off, the test would notice with this probability. Where that is below
 # 0.99, the verdict is *too few samples*.
 #
@@ -163,18 +164,21 @@ print(verdict, wrong, few, sep="\n\n")
 #    test it with `agreement` on the `triples` above. Which assumption would fail for three flows of one host to one
 #    host?
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. Two links: 2 * 12 µs to send it, 2 * 10 µs of delay.
 near = simulate(Scenario(fabric=fabric(), traffic=(Listed(flows=((0, 1, 1460, 0.0),)),)), scheme="ecmp").flows
 print(f"1. 44 µs by hand, {near['fct_s'][0] * 1e6:.0f} µs simulated")
 
-# 2. All three flows are 2055 packets. The last flow is not faster: the link of host 4 needs 24.7 ms for 3 MB, whoever
-# waits for it.
-for packets in (50, 200, 2000):
+# 2. 1008 packets are enough, about half of the 2055 that the three flows have, since the port sends while they arrive.
+# The link of host 4 needs 24.7 ms for 3 MB, so the last flow cannot be faster. With 200 and 500 packets it is slower:
+# more are lost, and while they are repaired the link is idle at times.
+lost, last_ms = {}, {}
+for packets in (50, 200, 500, 1000, 1008):
     run = simulate(with_settings(three, {"fabric.buffer_packets": packets}), scheme="ecmp")
-    print(f"2. buffer {packets}: {run.summary.packets_dropped} lost, last flow {run.flows['fct_s'].max() * 1e3:.1f} ms")
+    lost[packets], last_ms[packets] = run.summary.packets_dropped, 1e3 * run.flows["fct_s"].max()
+    print(f"2. buffer {packets}: {lost[packets]} lost, last flow {last_ms[packets]:.1f} ms")
 
 # 3. The second flow avoids one path of four, the third two. The hash is of addresses and port numbers: from one host to
 # another only the port numbers differ, so the model holds if the hash mixes them well.
@@ -192,3 +196,5 @@ assert crowded.summary.timeouts == 0 < crowded.summary.packets_dropped
 assert verdict.verdict == "agrees"
 assert wrong.verdict == "disagrees"
 assert few.verdict == "too few samples"
+assert lost[1000] > 0 == lost[1008]
+assert 24.7 < last_ms[1008] < 24.8 < last_ms[50] < 25 < last_ms[200] < last_ms[500]

@@ -3,7 +3,7 @@
 #
 # Lesson 1 showed a queue that fills, drains and fills again. Here is its theory: how long does a packet wait at a port
 # that is busy for a share $\rho$ of the time, and how long behind a flow that never ends? Times are in packet times, 12
-# µs at 1 Gbps; the symbols stand in [one table](../docs/glossary.md#symbols-of-the-course).
+# µs at 1 Gbps.
 #
 # **After this notebook** you can derive the mean wait at a queue, say why its 99th percentile is not that of an
 # exponential distribution, and compute the round-trip time behind a long flow. It runs in about 15 s on one core.
@@ -26,7 +26,7 @@ from capsmodel.symbolic import DERIVATIONS
 #
 # 1. bursts start as a Poisson process: at any moment with the same probability, whatever happened before;
 # 2. a burst arrives at once, since hosts are much faster than the port;
-# 3. the buffer is never full, and bursts are sent in the order of their arrival;
+# 3. the buffer is never full, and bursts are sent whole, in the order of their arrival;
 # 4. the size of a burst does not depend on those before it.
 #
 # Because of assumption 1 an arriving burst finds what there is on average over time. With probability $\rho$ the port
@@ -93,8 +93,9 @@ axes.semilogy(
 exponential = effective_bandwidth_wait_quantile(0.99, load=curve, mean_service=44, second_moment_service=44**2)
 axes.semilogy(curve, exponential, "C1--", label="99th percentile, Eq. 10")
 means = {load: batch_means(of) for load, of in found.items()}
-axes.errorbar(loads, [one.value for one in means.values()], [one.high - one.value for one in means.values()], fmt="C0o")
-axes.plot(loads, [np.percentile(of, 99) for of in found.values()], "C1o", label="packets")
+bars = [one.high - one.value for one in means.values()]
+axes.errorbar(loads, [one.value for one in means.values()], bars, fmt="C0o", label="mean, packets")
+axes.plot(loads, [np.percentile(of, 99) for of in found.values()], "C1o", label="99th percentile, packets")
 axes.set(xlabel="load ρ", ylabel="wait, packet times of 12 µs", title="Bursts of 44 packets at one port")
 axes.legend(frameon=False)
 plt.show()
@@ -117,8 +118,8 @@ print(verdict)
 #
 # $$RTT_L \approx RTT_S + b\,\frac{MSS}{C}$$
 #
-# where $RTT_S$ is the round-trip time (RTT) on a path without a long flow. In the picture single packets are sent
-# beside a long flow; the time until a packet is acknowledged is an RTT.
+# where $RTT_S$ is the round-trip time (RTT) on a path without a long flow: 0.11 ms, six links of 16 µs and the time to
+# send. In the picture single packets are sent beside a long flow; the time until a packet is acknowledged is an RTT.
 
 # %% mystnb={"image": {"alt": "round-trip times beside a long flow over the buffer, between half and all of the line"}}
 
@@ -134,12 +135,12 @@ def rtts_ms(buffer_packets):
     return 1e3 * flows["acked_fct_s"][1:][flows["retransmissions"][1:] == 0]
 
 
-buffers = (32, 64, 128, 192, 250)
+RTT_S_MS, buffers = 0.11, (32, 64, 128, 192, 250)
 beside = {b: rtts_ms(b) for b in buffers}
 b = np.array([0, 260])
 figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
-axes.plot(b, 0.1 + 0.012 * b, "C0", label="$RTT_S + b\\,MSS/C$")
-axes.plot(b, 0.1 + 0.012 * b / 2, "C0:", label="with half of the buffer")
+axes.plot(b, RTT_S_MS + 0.012 * b, "C0", label="$RTT_S + b\\,MSS/C$")
+axes.plot(b, RTT_S_MS + 0.012 * b / 2, "C0:", label="with half of the buffer")
 for place, of in beside.items():
     axes.plot(np.full(len(of), place), of, ".", color="C1", alpha=0.15, markeredgewidth=0)
 axes.plot([], [], "C1.", label="single packets beside a long flow")
@@ -148,8 +149,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# With 250 packets of buffer a packet behind a long flow takes up to 3 ms, thirty times as long as one on a free path.
-# Such a packet will be called *blocked*, and most of this course is about not having to wait for it.
+# With 250 packets of buffer a packet behind a long flow takes up to 3 ms, nearly thirty times as long as on a free path.
+# Such a packet will be called *blocked*, and most of this course is about not having to wait for it. With 32 packets
+# the long flow has one timeout, and for 200 ms the queue is empty.
 #
 # ## Exercises
 #
@@ -159,7 +161,7 @@ plt.show()
 # 3. Open: take `host_rate_bps=1e9`, hosts no faster than the port. Which assumptions fail? Is the formula now too high
 #    or too low at load 0.6? Guess, then say with `agreement` what the packets allow you to conclude.
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. ρ / (2 (1 - ρ)) = 1 gives ρ = 2/3.
@@ -169,8 +171,7 @@ print(f"1. {cm.mg1_mean_wait(2 / 3, mean_service=44, second_moment_service=44**2
 mixed = batch_means(waits(0.5, bursts=20_000, sizes=(22, 66)))
 print(f"2. {cm.mg1_mean_wait(0.5, mean_service=44, second_moment_service=(22**2 + 66**2) / 2):.1f}, packets {mixed}")
 
-# 3. Assumption 2, and with it the order of assumption 3: bursts of several hosts come side by side, and the port sends
-# their packets alternately. So a burst also waits for those that start after it, and the mean wait becomes longer.
+# 3. Assumptions 2 and 3: bursts of several hosts come side by side, and the port sends their packets alternately. So a burst also waits for those that start after it, and the mean wait becomes longer.
 slow = waits(0.6, bursts=40_000, host_rate_bps=1e9)
 print("3.", agreement(model, [block.mean() for block in np.array_split(slow, 40)], detect=0.25 * model))
 
@@ -183,6 +184,7 @@ exact, by_eq10 = (
 )
 assert 2.4 < exact / by_eq10 < 2.6
 assert 2.9 < beside[250].max() < 3.2
+assert 90 < np.sum(np.abs(beside[32] - RTT_S_MS) < 2e-3) <= 100  # one each 2 ms of 200 ms
 assert np.percentile(beside[250], 5) > 1.4
 assert abs(mixed.value - 27.5) < 3
 assert slow.mean() > 1.2 * model

@@ -48,8 +48,9 @@ DERIVATIONS["repair_packets"]()
 # ## Three units
 #
 # Two switches are joined by ten paths of 1 Gbps. Three hosts send long flows, each on a path of its own; three others
-# send a unit of 10 source and 5 repair packets each, over drawn paths. `units_scenario` builds this, and the trace of
-# the run says which path each packet took.
+# send a unit of 10 source and 5 repair packets each. `units_scenario` builds this: `windows` of `window_packets`, here
+# one unit each, of which `at_once` start together. The scheme `PINNED` draws the path of each packet of a unit; the
+# trace of the run says which.
 
 # %%
 run = simulate(
@@ -66,7 +67,7 @@ for unblocked, took_s in zip(free, run.flows["fct_s"][3:], strict=True):
 # ## Formula and packets
 #
 # Now a thousand units for each point. Left: 40 paths, as in Fig. 6(b) of the paper, which publishes one value, "almost
-# 1" for two long flows and $r=2$ (cross). Right: ten paths of which three carry a long flow, $r$ by the rule.
+# 1" for two long flows and $r=2$ (square); Eq. 2 gives 0.980. Right: ten paths of which three carry a long flow, $r$ by the rule.
 
 
 # %%
@@ -94,8 +95,8 @@ for (long_flows, counts), color in zip(over_r.items(), ("C0", "C1", "C2"), stric
     r = np.arange(8)
     left.plot(r, cm.decode_prob(10, r=r, blocking_prob=long_flows / 40), color=color, label=f"$n_L$ = {long_flows}")
     draw(left, repair, counts, color=color)
-left.plot(2, 1, "kX", label='published for $n_L$ = 2: "almost 1"')
-left.set(xlabel="repair packets r of a unit with k = 10", ylabel="share of units decoded", title="40 paths")
+left.plot(2, 1, "ks", fillstyle="none", ms=9, label='published for $n_L$ = 2: "almost 1"')
+left.set(xlabel="repair packets r of a unit with k = 10", ylabel="share of units decoded", title="40 paths; lines: Eq. 2, dots: packets")
 k = np.arange(1, 43)
 rule = cm.repair_packets(k, blocking_prob=0.3)
 over_k = [decoded(size, int(rule[size - 1]), 10, 3) for size in sizes]
@@ -109,7 +110,7 @@ verdict = agreement(cm.decode_prob(10, r=2, blocking_prob=0.1), over_r[4][2], de
 print(verdict)
 
 # %% [markdown]
-# The formula holds, because its assumptions do. But with $r$ by the rule a large unit decodes at once hardly more than
+# The formula holds. But with $r$ by the rule a large unit decodes at once hardly more than
 # half of the time. The rule makes the *mean* number of unblocked packets at least $k$, and a binomial number is below
 # its mean nearly half of the time. The paper describes the right panel as a steady fall. It is a sawtooth: whenever the
 # rule rounds up, a unit has one more repair packet.
@@ -125,11 +126,11 @@ for r in (int(few), int(enough)):
 # %% [markdown]
 # ## Where it breaks
 #
-# *Assumption 3* is true of Reed-Solomon codes and nearly true of random ones. LDPC (low-density parity-check) codes,
-# which CAPS names, need more than $k$ packets; lesson 5 counts them.
+# *Assumption 3* is true of Reed-Solomon codes. Random ones, and the LDPC (low-density parity-check) codes that CAPS
+# names, need more than $k$ packets; lesson 5 counts them.
 #
-# *Assumption 1* fails when the sender takes the paths round robin, beginning anywhere. Then no two of 14 packets share
-# a path of 40, and their number on the eight paths with a long flow is *hypergeometric*, not binomial. It varies less,
+# *Assumption 1* fails when the sender takes the paths round robin, beginning anywhere. Then no two packets of a unit
+# share one of 40 paths, and their number on the eight with a long flow is *hypergeometric*, not binomial. It varies less,
 # so from three repair packets on more units decode. Below, paths are drawn and taken without a network:
 
 # %% mystnb={"image": {"alt": "share decoded over r: round robin above Eq. 2, on the hypergeometric curve"}}
@@ -157,12 +158,12 @@ plt.show()
 #    there are $g$ packets of long flows for each source packet (CAPS Eq. 7). The text of the paper says that this share
 #    grows with $g$. Does it?
 # 2. With packets: three of 8 paths carry a long flow. What share of units with $k=10$, $r=5$ decodes at once? Guess,
-#    compute, then send a thousand units.
+#    compute, then send two thousand units.
 # 3. Open: with $r=k$ repair packets one could send every packet twice. Write a model of the probability that at least
 #    one copy of each packet is unblocked. Test it with `agreement` on the packets of `unblocked_packets`, whose columns
 #    are the packets of a unit, and compare with the code.
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. No packet blocked, 0.8^3, or exactly one of three, 3 * 0.2 * 0.8^2. The share falls with g: its derivative is
@@ -171,8 +172,8 @@ print(f"1. {0.8**3 + 3 * 0.2 * 0.8**2:.3f}, {cm.decode_prob(2, r=1, blocking_pro
 print(DERIVATIONS["overhead"]())
 
 # 2. p_B = 3/8: of 15 packets 9.4 are not blocked on average, and 10 are needed.
-eight = decoded(10, 5, 8, 3)
-print(f"2. {cm.decode_prob(10, r=5, blocking_prob=3 / 8):.3f} by Eq. 2, {eight.successes} of {eight.trials} units")
+eight = decoded(10, 5, 8, 3, units=2000)
+print("2.", agreement(cm.decode_prob(10, r=5, blocking_prob=3 / 8), eight, detect=0.08))
 
 # 3. Both copies of a packet are blocked with probability p_B^2, and none of k pairs may be. The same packets, coded,
 # decode far more often: any ten of twenty do, not one of each pair.
@@ -192,5 +193,6 @@ assert np.array_equal(free >= 10, run.flows["fct_s"][3:] < 0.5e-3)
 assert 0 < (free >= 10).sum() < 3
 assert verdict.verdict == "agrees"
 assert (few, enough) == (3, 8)
+assert round(float(cm.decode_prob(10, r=2, blocking_prob=2 / 40)), 3) == 0.980
 assert np.all(np.abs(lucky - stats.hypergeom(40, 8, 10 + r).cdf(r)) < 0.04)
 assert lucky[4] > cm.decode_prob(10, r=4, blocking_prob=0.2) + 0.01

@@ -195,7 +195,7 @@ times
 #    with its 64th unblocked packet, at a place that is negative binomial; to send, two hops of 12 µs, six links of 16.7
 #    µs and 66 ACKs of 0.32 µs add up. Which assumption of yours fails, how often, and how large is the bias at most?
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. d_w = RTT_S / 2^u + (1 - 2^-u) RTT_L for u units: half, a quarter, none of the windows are fast. One unit is best.

@@ -126,7 +126,7 @@ plt.show()
 #    on random binary matrices whose rank you compute. Which of the two assumptions fails for source packets sent
 #    uncoded?
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. 1 / (q - 1) <= 0.01 from q = 101 on; the next field has 101 elements, the next of characteristic 2 has 128.

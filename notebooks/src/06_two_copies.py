@@ -166,7 +166,7 @@ means.round(2)
 #    the mean completion time from `mean_shortest_wait` and `cm.mg1_mean_wait`, and test it with `agreement` on the
 #    short flows of a run. Which error do you declare for the short flows, which are bursts of 12?
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. (1 + ε)^-2 = 1 / 1.44.

@@ -158,7 +158,7 @@ for times, found in own_queue.items():
 #    probability that a flow of ten packets is reordered, and test it with `agreement`. Hint: a packet on a path that
 #    got $j$ earlier ones arrives $j+1$ packet times after the burst. When is the order kept?
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. Only if the first takes a slow path and the second does not: 1/2 * 1/2.

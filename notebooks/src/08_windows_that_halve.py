@@ -213,7 +213,7 @@ for jitter_s, ratio in ratios.items():
 #    a timeout, and test it with `agreement` on flows of `with_timeout`, taken four at a time. How large a bias do you
 #    declare for lost retransmissions? Why is a long flow with a window of four safer than your model says?
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. Mean 1.5 W; mean square (1 + 2 + 4) / 3 W² = 7/3 W².

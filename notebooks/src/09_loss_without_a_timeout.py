@@ -220,7 +220,7 @@ fat_tree.round(2)
 # 3. *Open.* Write a model for the right panel of the first figure: losses are a two-state chain on the link, and
 #    subflows send their packets one behind the other. Test it with `agreement` at a loss that is not in the figure.
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. As many coded packets must arrive as packets are lost: none, or one and one of two, or two and both.

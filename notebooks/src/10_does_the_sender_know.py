@@ -186,7 +186,7 @@ sent.groupby(level=0).agg(["mean", "std"]).round(3)
 # 3. *Open.* The packets lie below the curve: assumption 2 fails, since in a period the share of blocked ACKs varies.
 #    Write a model for that, say with the binomial law, and test it with `agreement` on the periods of a run.
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 from capsmodel.experiments.agreement import agreement

@@ -182,7 +182,7 @@ outcomes.groupby(["spines", "scheme"], sort=False).mean().unstack("spines").roun
 # 3. *Open.* The formula has infinitely many ports. Measure DRILL(2, 0) at load 0.7 with 4 and 8 ports, write down a
 #    correction, and test it with `agreement` at 16.
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. s = 1/2, 1/8, 1/128, 1/32768: the sum over rho is 1.2657, so W = 0.266; for one queue W = 1.

@@ -153,7 +153,7 @@ print(
 # 3. *Open.* Let the delay of a path change while a unit is sent. Write a model between the two columns of the
 #    deadlines, draw units from it, and test it with `agreement`.
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 from capsmodel.experiments.agreement import Count, agreement

@@ -293,7 +293,7 @@ for leaves in (16, 4):
 #    excerpt says how much. Which assumption fails? Write down a term, and compare it with cells that you did not look
 #    at (`capsmodel.experiments.agreement`).
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. (1 + rho) / (1 - rho) = 4 at rho = 3/5. Behind one link it takes 1 / (1 - rho) = 2.5 times as long.

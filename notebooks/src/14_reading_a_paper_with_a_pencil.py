@@ -156,7 +156,7 @@ plt.show()
 # 3. *Open.* Choose a line of the [table of contradictions](../docs/catalogue/claims.rst) from a paper that you have
 #    read. Recompute it, and test your own value by `capsmodel.experiments.agreement` where packets can say it.
 #
-# The next cell, which is folded, has solutions.
+# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 from capsmodel.experiments.agreement import Count, agreement
