@@ -3,7 +3,8 @@
 With the flows of the whole, moved into groups of its leaves, the two differ by less than 3% (mean) and 8% (99th
 percentile). With draws of their own, four leaves of 16 and of 64 and five seeds, the interval of Student over the seeds
 holds the whole's value, or the two differ by less than 6% and 15%: the whole is one draw of 62.5 flows a host, and the
-seeds offer another load by chance. `docs/howto/large_fabric.md` prints all ratios.
+seeds offer another load by chance. Beside a leaf with a slow link, three seeds each, the limit is 20% of the mean of
+flows from it, to it and of the rest. `docs/howto/large_fabric.md` prints all ratios.
 """
 
 from pathlib import Path
@@ -12,9 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from agreement.measured.moved_flows import moved_rows
+from agreement.measured.touched_leaf import SCHEME, TOUCHED_LEAF, scenario
+from agreement.measured.touched_leaf import SEEDS as TOUCHED_SEEDS
 from agreement.measured.whole_fabrics import EVERY_SIZE, WHOLES, run_of, wholes
 
-from capsim import excerpt
+from capsim import estimate, excerpt
 from capsim.results.fct import slowdown_by_size
 from capsim.study.comparison import few_inputs
 
@@ -22,6 +25,7 @@ pytestmark = pytest.mark.agreement
 
 SEEDS = range(1, 6)
 LIMITS = {"mean_slowdown": 0.06, "p99_slowdown": 0.15}
+TOUCHED_LIMIT = 0.20
 SAME_FLOWS = {"mean_slowdown": 0.03, "p99_slowdown": 0.08}
 MOVED = moved_rows()
 KEPT = wholes()
@@ -71,3 +75,17 @@ def test_the_seeds_would_see_another_load():
     name, scheme = "128 hosts, 16 leaves", "uet"
     ratio, half = over(slowdowns(name, scheme, load=0.5), KEPT.loc[name, scheme], "mean_slowdown")
     assert abs(np.log(ratio)) > max(LIMITS["mean_slowdown"], half)
+
+
+def test_flows_at_a_leaf_with_a_slow_link_have_the_slowdowns_of_the_whole():
+    """Power: flows from it, in place of the rest, are outside the limit. Wrong line: a part of other flows."""
+    whole = pd.read_csv(TOUCHED_LEAF).set_index("part")
+    small = estimate(scenario(), schemes=[SCHEME], leaves=4, seeds=TOUCHED_SEEDS).by_part().set_index("part")
+    assert set(whole["seeds"]) == {TOUCHED_SEEDS}
+    for part, of_whole in whole.iterrows():
+        ratio = small.loc[part, "mean_slowdown"] / of_whole["mean_slowdown"]
+        share = small.loc[part, "share"]
+        assert abs(share - of_whole["share"]) <= 4 * np.sqrt(share * (1 - share) / whole["flows"].sum())
+        assert abs(ratio - 1) <= TOUCHED_LIMIT
+        assert f"| *{part}* | {of_whole['mean_slowdown']:.2f} | {ratio:.3f} |" in PAGE
+    assert small.loc["from", "mean_slowdown"] / whole.loc["rest", "mean_slowdown"] - 1 > TOUCHED_LIMIT
