@@ -114,6 +114,10 @@ def claims(
     require(plot is None or by_setting, "--plot goes with --by-setting: it draws the verdicts by settings")
     if by_setting:
         require(name is not None, "--by-setting looks at the runs of a study: name it, or a claim")
+        if plot is not None:
+            from capsmodel.plotting import check_figure_path  # matplotlib takes a second to load
+
+            check_figure_path(plot)
         _print_by_setting(str(name), plot, output)
         return
     if name is not None:

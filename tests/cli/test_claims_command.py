@@ -118,11 +118,10 @@ def test_words_by_setting_are_those_of_the_kept_runs(capsys):
     assert sum(word != "open" for word in words[one].values()) == robust.decided
 
 
-@pytest.mark.parametrize(("suffix", "begin"), [("pdf", b"%PDF"), ("png", b"\x89PNG")])
-def test_words_by_setting_are_drawn(suffix, begin, tmp_path, capsys):
-    file = tmp_path / f"fig.{suffix}"
+def test_words_by_setting_are_drawn(tmp_path, capsys):
+    file = tmp_path / "fig.png"
     assert f"wrote {file}" in printed(f"claims --by-setting {STUDY} --plot {file}", capsys)
-    assert file.read_bytes().startswith(begin)
+    assert file.read_bytes().startswith(b"\x89PNG")
 
 
 def test_what_verdicts_hang_on_lists_the_least_robust_first(capsys):

@@ -271,10 +271,9 @@ def test_the_same_first_path_always(paths, capsys):
     assert "With n = 80 over 16 paths all units start at the same path" in text
 
 
-@pytest.mark.parametrize("suffix", ["png", "pdf"])
-def test_the_corners_are_drawn(suffix, paths, tmp_path, capsys):
-    printed(asked(paths, f"--plot {tmp_path / 'corners'}.{suffix}"), capsys)
-    assert (tmp_path / f"corners.{suffix}").stat().st_size > 1000
+def test_the_corners_are_drawn(paths, tmp_path, capsys):
+    printed(asked(paths, f"--plot {tmp_path / 'corners.png'}"), capsys)
+    assert (tmp_path / "corners.png").stat().st_size > 1000
 
 
 def test_the_repair_packets_of_ldpc_are_measured_on_its_decoder(capsys):

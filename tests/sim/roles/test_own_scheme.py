@@ -69,7 +69,7 @@ LEAST_QUEUE = replace(
 )
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=3, buffer_packets=30),
-    traffic=(Poisson(load=0.7, flows=40, min_bytes=1000, max_bytes=200_000, pairs="other-leaf"),),
+    traffic=(Poisson(load=0.7, flows=15, min_bytes=1000, max_bytes=200_000, pairs="other-leaf"),),
     trace="drops",
 )
 SMALL = SCENARIO.replace(

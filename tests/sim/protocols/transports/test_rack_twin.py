@@ -9,7 +9,7 @@ import heapq
 from dataclasses import dataclass
 from itertools import count
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.scripted import MSS, US, Sender, runs_above
 
@@ -349,7 +349,6 @@ TIMES = st.one_of(
 FATES = st.lists(TIMES, min_size=5, max_size=40)
 
 
-@settings(max_examples=60)
 @given(
     window=st.integers(1, 16),
     receive_window=st.integers(2, 40),
