@@ -66,7 +66,11 @@ MOVED = {
     "docs/howto/cluster": "docs/howto/study",
     "docs/howto/collectives": "docs/howto/own_flows",
     "docs/howto/combine": "docs/howto/own_scheme",
+    "docs/howto/failed_link": "docs/howto/own_topology",
     "docs/howto/high_rates": "docs/howto/sprayed",
+    "docs/howto/own_sizes": "docs/howto/own_flows",
+    "docs/howto/udp": "docs/howto/codec",
+    "docs/howto/wireshark": "docs/howto/debug_scheme",
 }
 root_doc = MOVED["index"]
 html_additional_pages = dict.fromkeys(MOVED, "redirect.html")

@@ -1,4 +1,4 @@
-"""Contract: README, the tutorial and UDP run where only the wheel is; the line for a cluster, with an address.
+"""Contract: README, the tutorial and the codec's page run where only the wheel is; the line for a cluster, with an address.
 
 Whatever else a page for users shows is run where the site is built (``docs/_ext/shell.py``).
 """
@@ -121,10 +121,10 @@ def test_the_commands_of_the_readme_run_from_the_wheel_in_an_empty_folder(from_t
 
 
 def test_a_file_goes_over_udp_though_packets_are_lost(from_the_wheel, tmp_path):
-    steps = [*steps_of("docs/howto/udp.md")]
+    steps = [*steps_of("docs/howto/codec.md")]
     assert [name for kind, _, name in steps if kind == "file"] == ["send.py", "receive.py"]
     from_the_wheel(steps, tmp_path)
-    assert (tmp_path / "copy.bin").read_bytes() == (tmp_path / "data.bin").read_bytes()
+    assert (tmp_path / "received.bin").read_bytes() == (tmp_path / "sent.bin").read_bytes()
 
 
 def test_the_tutorial_runs_from_the_wheel(from_the_wheel, tmp_path):
