@@ -251,7 +251,9 @@ def derive_break_even() -> Derivation:
             ),
             Step("The wait of Eq. 4 at this load", sp.Eq(_replicated, REPLICATED_WAIT * J + 1)),
             Step("Additional wait: less that without replicas", sp.Eq(sp.Symbol("added"), sign), (same(added, sign),)),
-            Step("It is negative below the load where it vanishes", sp.Eq(rho, even), (same(added.subs(rho, even), 0),)),
+            Step(
+                "It is negative below the load where it vanishes", sp.Eq(rho, even), (same(added.subs(rho, even), 0),)
+            ),
         ),
     )
 

@@ -87,7 +87,9 @@ def derive_mean_wait() -> Derivation:
         "repflow",
         ("Eq. 4",),
         (
-            Step("Pollaczek-Khinchine: Laplace transform E[exp(-s W)] of the wait", sp.Eq(sp.Function("W")(s), transform)),
+            Step(
+                "Pollaczek-Khinchine for the transform E[exp(-s W)] of the wait", sp.Eq(sp.Function("W")(s), transform)
+            ),
             Step("That of the burst, E[exp(-s B)], with a remainder R", sp.Eq(sp.Function("B")(s), service)),
             Step(
                 "Inserted and reduced by s; at s = 0 it is 1, as a probability must be",

@@ -4,8 +4,8 @@
 # Between two servers of a data centre there are many paths of equal length. Most flows are short and should be over
 # soon; a few long ones carry most of the bytes and keep queues full. How long does a flow take, and why? This course
 # answers with formulas and with simulated packets, and shows for each formula where it fails. Its lessons are listed in
-# [the course](../docs/course.md). Symbols that lessons share stand in
-# [one table](../docs/glossary.md#symbols-of-the-course), others are explained where they appear.
+# [the course](../docs/course.md). Symbols that lessons share stand in [one
+# table](../docs/glossary.md#symbols-of-the-course), others are explained where they appear.
 #
 # **After this notebook** you can compute the completion time of a flow that is alone, simulate flows that are not, and
 # read the line that says whether packets agree with a formula. It runs in about 15 s on one core; the first larger
@@ -152,9 +152,9 @@ print(verdict, wrong, few, sep="\n\n")
 # Each line begins with the verdict. **p** is the probability of a difference at least as large as this one if the
 # formula is right. Only below the **level** of one in a hundred thousand the verdict is *disagrees*: there are hundreds
 # of such comparisons. The **standard error** of a share is the one that the formula predicts, $\sqrt{p(1-p)/n}$. The
-# **declared bias** is an error that the formula is known to have. Last comes what the samples
-# can find: if the true probability were 0.06 off, the test would notice with this probability. Where that is below
-# 0.99, the verdict is *too few samples*.
+# **declared bias** is an error that the formula is known to have. Last comes what the samples can find: if the true
+# probability were 0.06 off, the test would notice with this probability. Where that is below 0.99, the verdict is *too
+# few samples*.
 #
 # ## Exercises
 #

@@ -149,9 +149,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# With 250 packets of buffer a packet behind a long flow takes up to 3 ms, nearly thirty times as long as on a free path.
-# Such a packet will be called *blocked*, and most of this course is about not having to wait for it. With 32 packets
-# the long flow has one timeout, and for 200 ms the queue is empty.
+# With 250 packets of buffer a packet behind a long flow takes up to 3 ms, nearly thirty times as long as on a free
+# path. Such a packet will be called *blocked*, and most of this course is about not having to wait for it. With 32
+# packets the long flow has one timeout, and for 200 ms the queue is empty.
 #
 # ## Exercises
 #
@@ -171,7 +171,8 @@ print(f"1. {cm.mg1_mean_wait(2 / 3, mean_service=44, second_moment_service=44**2
 mixed = batch_means(waits(0.5, bursts=20_000, sizes=(22, 66)))
 print(f"2. {cm.mg1_mean_wait(0.5, mean_service=44, second_moment_service=(22**2 + 66**2) / 2):.1f}, packets {mixed}")
 
-# 3. Assumptions 2 and 3: bursts of several hosts come side by side, and the port sends their packets alternately. So a burst also waits for those that start after it, and the mean wait becomes longer.
+# 3. Assumptions 2 and 3: bursts of several hosts come side by side, and the port sends their packets alternately. So a
+# burst also waits for those that start after it, and the mean wait becomes longer.
 slow = waits(0.6, bursts=40_000, host_rate_bps=1e9)
 print("3.", agreement(model, [block.mean() for block in np.array_split(slow, 40)], detect=0.25 * model))
 

@@ -67,7 +67,8 @@ for unblocked, took_s in zip(free, run.flows["fct_s"][3:], strict=True):
 # ## Formula and packets
 #
 # Now a thousand units for each point. Left: 40 paths, as in Fig. 6(b) of the paper, which publishes one value, "almost
-# 1" for two long flows and $r=2$ (square); Eq. 2 gives 0.980. Right: ten paths of which three carry a long flow, $r$ by the rule.
+# 1" for two long flows and $r=2$ (square); Eq. 2 gives 0.980. Right: ten paths of which three carry a long flow, $r$ by
+# the rule.
 
 
 # %%
@@ -96,7 +97,8 @@ for (long_flows, counts), color in zip(over_r.items(), ("C0", "C1", "C2"), stric
     left.plot(r, cm.decode_prob(10, r=r, blocking_prob=long_flows / 40), color=color, label=f"$n_L$ = {long_flows}")
     draw(left, repair, counts, color=color)
 left.plot(2, 1, "ks", fillstyle="none", ms=9, label='published for $n_L$ = 2: "almost 1"')
-left.set(xlabel="repair packets r of a unit with k = 10", ylabel="share of units decoded", title="40 paths; lines: Eq. 2, dots: packets")
+left.set(xlabel="repair packets r of a unit with k = 10", ylabel="share of units decoded")
+left.set(title="40 paths; lines: Eq. 2, dots: packets")
 k = np.arange(1, 43)
 rule = cm.repair_packets(k, blocking_prob=0.3)
 over_k = [decoded(size, int(rule[size - 1]), 10, 3) for size in sizes]
@@ -110,10 +112,10 @@ verdict = agreement(cm.decode_prob(10, r=2, blocking_prob=0.1), over_r[4][2], de
 print(verdict)
 
 # %% [markdown]
-# The formula holds. But with $r$ by the rule a large unit decodes at once hardly more than
-# half of the time. The rule makes the *mean* number of unblocked packets at least $k$, and a binomial number is below
-# its mean nearly half of the time. The paper describes the right panel as a steady fall. It is a sawtooth: whenever the
-# rule rounds up, a unit has one more repair packet.
+# The formula holds. But with $r$ by the rule a large unit decodes at once hardly more than half of the time. The rule
+# makes the *mean* number of unblocked packets at least $k$, and a binomial number is below its mean nearly half of the
+# time. The paper describes the right panel as a steady fall. It is a sawtooth: whenever the rule rounds up, a unit has
+# one more repair packet.
 #
 # A probability is a better rule, and a few packets more are enough. For $k=10$ and $p_B=0.2$ the mean rule sends three
 # repair packets; eight make a unit decode with a probability of 99%:
@@ -130,8 +132,8 @@ for r in (int(few), int(enough)):
 # names, need more than $k$ packets; lesson 5 counts them.
 #
 # *Assumption 1* fails when the sender takes the paths round robin, beginning anywhere. Then no two packets of a unit
-# share one of 40 paths, and their number on the eight with a long flow is *hypergeometric*, not binomial. It varies less,
-# so from three repair packets on more units decode. Below, paths are drawn and taken without a network:
+# share one of 40 paths, and their number on the eight with a long flow is *hypergeometric*, not binomial. It varies
+# less, so from three repair packets on more units decode. Below, paths are drawn and taken without a network:
 
 # %% mystnb={"image": {"alt": "share decoded over r: round robin above Eq. 2, on the hypergeometric curve"}}
 rng = np.random.default_rng(1)
