@@ -73,14 +73,14 @@ class Causes(Generated):
 
 
 class ReliedOn(Generated):
-    """``.. relied-on:: caps``: claims of a paper by word in a picture, and what it says of itself in a table."""
+    """``.. relied-on:: caps``: claims of a paper by verdict in a picture, and what it says of itself in a table."""
 
     def content_nodes(self, paper: str) -> Iterable[nodes.Node]:
         """Yield the picture and the table."""
         rows = papers.claims(paper)
-        title = f"Claims of {paper} by word"
+        title = f"Claims of {paper} by verdict"
         yield self.picture(f"relied_on_{paper}", title, partial(draw_by_word, title, rows))
-        heads = ("claim", "what the paper says, and the number", "ours", "word", "in other settings")
+        heads = ("claim", "what the paper says, and the number", "ours", "verdict", "in other settings")
         said = [row for row in rows if row.entry.was_run and row.entry.value and HEADLINE.search(row.claim.where)]
         if said:
             yield table(heads, map(self.cells, said), kind="wide")
@@ -103,7 +103,7 @@ class PaperSettings(Generated):
 
     def content_nodes(self, paper: str) -> Iterable[nodes.Node]:
         """Yield the table of those that gain, six at most."""
-        heads = ("sizes", "towards print", "away", "off by, text", "off by, with it", "setting")
+        heads = ("sizes", "nearer", "farther", "off by, text", "off by, with it", "setting")
         gaining = [one for one in papers.settings_of_paper(paper) if one.towards > one.away]
         rows = [
             [

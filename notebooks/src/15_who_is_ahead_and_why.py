@@ -79,8 +79,8 @@ CASES = {
 }
 METRICS = {"mean_fct_short_without_timeouts_s": "full", "mean_fct_short_s": "none"}
 over_ecmp = {}
-figure, panels = plt.subplots(1, 4, figsize=(12, 4.6), layout="constrained", sharey=True, sharex=True)
-for axes, (case, (rows, preset)) in zip(panels, CASES.items(), strict=True):
+figure, panels = plt.subplots(2, 2, figsize=(9, 8), layout="constrained", sharey=True, sharex=True)
+for axes, (case, (rows, preset)) in zip(panels.flat, CASES.items(), strict=True):
     for metric, style in METRICS.items():
         times = rows.pivot_table(index="seed", columns="scheme", values=metric)
         for name, color in COLOR.items():
@@ -97,7 +97,7 @@ for axes, (case, (rows, preset)) in zip(panels, CASES.items(), strict=True):
     axes.xaxis.set_major_locator(LogLocator())
     axes.xaxis.set_major_formatter("{x:g}")
     axes.grid(color="0.92")
-panels[0].set_yticks([*PLACE.values()], [*PLACE])
+panels[0, 0].set_yticks([*PLACE.values()], [*PLACE])
 heads = [plt.Line2D([], [], marker="o", linestyle="", color=f"C{number}") for number in range(len(GROUPS))]
 figure.legend(heads, GROUPS, loc="outside upper center", ncols=4, frameon=False)
 figure.supxlabel("time of short flows over that of ECMP; full: without a timeout, ring: all", fontsize=10)

@@ -1,4 +1,4 @@
-"""Contract: README, the tutorial and the codec's page run where only the wheel is; the line for a cluster, with an address.
+"""Contract: README, the tutorial and the page on codecs run where only the wheel is; the line for a cluster works.
 
 Whatever else a page for users shows is run where the site is built (``docs/_ext/shell.py``).
 """
