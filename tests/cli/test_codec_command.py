@@ -280,6 +280,7 @@ def test_a_full_disk_is_told_without_none(source, tmp_path, capsys, monkeypatch)
     assert f"{tmp_path / 'p'}: No space left on device: free some space" in line
 
 
+@pytest.mark.agreement
 def test_losses_of_large_units_take_no_decoding(source, tmp_path, capsys):
     """A unit of 1500 packets and 200 receptions; one packet after the other this took minutes."""
     packets = tmp_path / "p.caps"

@@ -27,6 +27,7 @@ def few_units(monkeypatch):
     return sent_windows.UNITS
 
 
+@pytest.mark.agreement
 def test_a_row_for_repair_packets_that_units_are_seen_to_fail_with(few_units, capsys):
     found = rows(capsys, 10, 8)
     assert [row["r"] for row in found] == sorted({row["r"] for row in found})

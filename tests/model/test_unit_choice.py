@@ -186,6 +186,7 @@ def test_caps_own_paths_in_turn_never_fail():
     assert at_random.uncoded_delay_s == pytest.approx(uncoded_window_delay_s(64, blocking_prob=0.2, **times), rel=1e-12)
 
 
+@pytest.mark.agreement
 def test_a_window_of_a_hundred_thousand_packets_needs_no_table():
     """The corners and the best unit of one binomial law; 1166 repair packets are those of its inverse."""
     assert repair_packets_for(10**5, losses=0.01, failure_prob=1e-6) == 1166

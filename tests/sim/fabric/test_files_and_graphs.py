@@ -151,6 +151,7 @@ def test_paths_are_the_shortest_ones_of_networkx(graph: nx.Graph) -> None:
         assert port % 2 or a == b[::-1]
 
 
+@pytest.mark.agreement
 @given(graphs(), st.integers(0, 2**32), st.sampled_from(["ecmp", "rps", "caps"]))
 @settings(max_examples=15, deadline=None)
 def test_engines_agree_on_any_graph_and_none_is_faster_than_ideal(graph: nx.Graph, seed: int, scheme: str) -> None:
