@@ -94,7 +94,7 @@ def claims(
     all
         Also those that wait for runs.
     totals
-        Only count them, by word and paper; those that differ also by the factor by which their worst point does, and
+        Only count them, by verdict and paper; those that differ also by the factor by which their worst point does, and
         open ones by what it takes to decide them.
     depends_on
         List the claims that were run in several settings of what the papers leave unstated: robust, or what turns the
@@ -132,7 +132,7 @@ def claims(
         _print_depends_on(rows, output)
         return
     if totals:
-        print_table(claim_totals(rows), title="Published claims, by word", output=output)
+        print_table(claim_totals(rows), title="Published claims, by verdict", output=output)
         return
     shown = [row for row in rows if all or verdict or row.entry.was_run]
     _print_claims(shown, output)

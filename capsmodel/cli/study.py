@@ -82,8 +82,8 @@ def study(
     study
         The TOML file; or the name of a study that comes with the package, or of a figure, table or claim of a paper.
     set_
-        A name or setting in place of that of the file, as in --set transport.min_rto_s=1s; several times. The word on
-        each claim is printed beside that of the file as it is, if that was run into DIR or the folder of its name.
+        A name or setting in place of that of the file, as in --set transport.min_rto_s=1s; several times. The verdict
+        on each claim is printed beside that of the file as it is, if that was run into DIR or the folder of its name.
     seeds
         Runs of each point, at most those of claims; what the file says when left out.
     settings
@@ -115,8 +115,8 @@ def study(
         cluster must see DIR under the same name.
     metrics
         What to print of a study without claims, separated by commas (times and bandwidth of collective operations where
-        there are some; else mean and 99th percentile of short flows, how often they wait for a timeout, and the mean
-        without those that do); DIR/table.csv has all.
+        there are some; else mean and 99th percentile of short flows, how many have a timeout, and the mean of those
+        that have none); DIR/table.csv has all.
     plot
         File for the picture (.pdf, .png or .svg), in place of DIR/study.png.
     """

@@ -7,7 +7,7 @@ papers         `papers`, `cite`            ``data/papers/*.toml``
 equations      `equations`                 the same; a test walks them both ways
 discrepancies  `discrepancies`             the same
 claims         `claims`                    ``data/papers/studies/*.toml``, their verdicts ``data/papers/verdicts.csv``
-totals         `claim_totals`              claims by word and paper
+totals         `claim_totals`              claims by verdict and paper
 causes         `claim_causes`              claims that are not met, by cause and paper
 settings       `nearest_settings`          the setting in which a printed size is missed least
 settings       `settings_of_paper`         what each does to all sizes of a paper, ``data/papers/settings.csv``

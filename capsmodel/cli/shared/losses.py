@@ -62,7 +62,7 @@ class LossOptions:
     spread
         Packets draw paths, or paths take turns (random).
     first_path
-        In turn: path of the first packet, from 0 on; any when not given.
+        Round robin: path of the first packet, from 0 on; any when not given.
     burst
         Mean loss burst, packets of a path or a time as 120us; else independent.
     interleave
