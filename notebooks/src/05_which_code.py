@@ -32,7 +32,8 @@ from capsmodel.experiments.statistics.intervals import wilson_interval
 # 2. losses do not depend on them.
 #
 # The $k$ received packets decode if none is a combination of those before it. When $i$ independent ones are there, they
-# span $q^i$ of the $q^k$ possible packets, so the next is new with probability $1-q^{i-k}$, and all are with
+# span $q^i$ of the $q^k$ possible vectors of coefficients, so the next is new with probability $1-q^{i-k}$. The
+# probability that all $k$ are new is the product
 #
 # $$\prod_{i=0}^{k-1}\left(1-q^{i-k}\right)=\prod_{j=1}^{k}\left(1-q^{-j}\right)\approx 1-\frac{1}{q-1}\quad
 # \text{for large } q$$
@@ -43,8 +44,9 @@ for q in (2, 16, 256):
     print(f"GF({q}): ten packets of a unit with k = 10 do not decode with probability {dependent:.4f}")
 
 # %% [markdown]
-# One received packet more multiplies this by about $1/q$. With bytes as elements, $q=256$, there is nearly no
-# difference to "any $k$".
+# For large $q$ one received packet more multiplies this by about $1/q$. With bytes as elements, $q=256$, there is
+# nearly no difference to "any $k$". While $j$ dimensions are missing a packet is new with probability $1-q^{-j}$, so
+# that with $q=2$ on average $\sum_j 1/(2^j-1)=1.6$ packets more than $k$ are needed.
 #
 # ## Three codes in one network
 #
@@ -72,9 +74,11 @@ found = {name: [wilson_interval(int(decodes(code, rows).sum()), trials=len(rows)
          for name, code in codes.items()}  # fmt: skip
 
 # %% [markdown]
-# LDPC (low-density parity-check) codes have few ones in their matrix, N1 of them in a column, and are decoded by
-# *peeling*: a repair packet of which one source packet is missing gives that one. Where peeling stops, Gaussian
-# elimination goes on. The right panel has the mean $k'$ over orders of arrival and matrices, with $r=k/2$.
+# The matrix of an LDPC (low-density parity-check) code has a row for each repair packet and a column for each source
+# packet. Its few ones, N1 in a column, say which the repair packet contains. In a *staircase* it also contains the
+# repair packet before it. Decoding begins with *peeling*: a repair packet of which one source packet is missing gives
+# that one. Where peeling stops, Gaussian elimination goes on. The right panel has the mean $k'$ over orders of arrival
+# and matrices, with $r=k/2$.
 
 # %% mystnb={"image": {"alt": "share decoded: two codes on Eq. 2, LDPC below; packets needed: peeling far above k"}}
 rng, sizes = np.random.default_rng(1), np.array([10, 16, 24, 32, 48, 64])
@@ -101,7 +105,8 @@ left.set(xlabel="blocking probability $p_B$", ylabel="share of units decoded", t
 right.plot(sizes, needed[3][:, 0] / sizes, "s--", color="C2", ms=4, label="peeling, N1 = 3")
 right.plot(sizes, needed[3][:, 1] / sizes, "s-", color="C2", ms=4, label="and elimination, N1 = 3")
 right.plot(sizes, needed[5][:, 1] / sizes, "^-", color="C3", ms=4, label="and elimination, N1 = 5")
-right.plot(sizes, 1 + 1.607 / sizes, color="0.4", label="random over GF(2), k + 1.6")
+more = np.sum(1 / (2.0 ** np.arange(1, 64) - 1))
+right.plot(sizes, 1 + more / sizes, color="0.4", label=f"random over GF(2), k + {more:.1f}")
 right.set(xlabel="source packets k", ylabel="packets needed over k, $k'/k$", ylim=(1, 1.4), title="LDPC-Staircase")
 for axes in (left, right):
     axes.legend(frameon=False)
@@ -112,9 +117,8 @@ plt.show()
 # counts is the number of *packets*: one more than $k$ is 10% of a unit of ten, two are 3% of one of 64. Peeling alone,
 # which is what makes LDPC cheap, needs 12 to 16% more.
 #
-# So: Reed-Solomon for units of up to some hundred packets, a random code where the number of repair packets is not
-# fixed beforehand, LDPC for thousands of packets. [Code packets, streams and files](../docs/howto/codec.md) has their
-# speeds.
+# So small units need one of the first two codes. In large units LDPC loses little, and speed decides, which is measured
+# in [Code packets, streams and files](../docs/howto/codec.md).
 #
 # ## Exercises
 #
@@ -129,10 +133,10 @@ plt.show()
 # Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
-# 1. 1 / (q - 1) <= 0.01 from q = 101 on; the next field has 101 elements, the next of characteristic 2 has 128.
+# 1. 1 / (q - 1) <= 0.01 from q = 101 on; the next power of two is 128.
 print(f"1. GF(128): {cm.full_rank_prob(10, received=10, field_size=128):.4f}")
 
-# 2. All rows are equal in the columns of source packets, so they repair one loss only.
+# 2. All rows are equal in the columns of source packets, so they repair one loss of a source packet only.
 full = LdpcStaircase(10, r=5, packet_bytes=1, n1=5)
 for long_flows, rows in received.items():
     shares = [decodes(code, rows).mean() for code in (codes["LDPC-Staircase, N1 = 3"], full)]
@@ -171,3 +175,4 @@ for place, p in enumerate((0.1, 0.2, 0.3, 0.4)):
 assert found["LDPC-Staircase, N1 = 3"][2].high < cm.decode_prob(10, r=5, blocking_prob=0.3)
 assert np.all((needed[3][:, 0] / sizes > 1.1) & (needed[3][:, 0] / sizes < 1.35))
 assert verdict.verdict == "agrees"
+assert round(more, 1) == 1.6
