@@ -149,7 +149,7 @@ print(
 # 1. *By hand.* One of 16 paths is dead, the others lose nothing. How many of 71 packets are lost in round robin, and
 #    which $r$ covers that for certain?
 # 2. *With packets.* Your losses are 1.5 times what you measured. How much more often does 64 + 3 fail? Compute it, then
-#    send 6000 units.
+#    send 6000 units (`sent_units`).
 # 3. *Open.* Let the delay of a path change while a unit is sent. Write a model between the two columns of the
 #    deadlines, draw units from it, and test it with `agreement`.
 #

@@ -32,11 +32,13 @@
 import numpy as np
 import pandas as pd
 import sympy as sp
+from IPython.display import Image
 from matplotlib import pyplot as plt
 
 from capsim import Batch, LeafSpine, ParameterError, Poisson, Scenario, excerpt, model_inputs, simulate
 from capsim.results.fct import slowdown_by_size
 from capsim.results.prediction import simulated
+from capsmodel.calculator import CompletionTimes
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.symbolic.forms import Derivation, Step, same, telescoping
@@ -283,6 +285,17 @@ for leaves in (16, 4):
 # | a mean or percentile of a large fabric to some per cent | an excerpt, with seeds for the flows that it needs |
 # | who talks to whom; switches that learn; failures; collectives | the packets of the whole |
 #
+# The formula has a calculator, with a slider for the load and a list of schemes. In `ecmp_pq` (*one path, ports send
+# short flows first*) long flows have only a lower bound: it stands behind `>` and is not drawn.
+
+# %% mystnb={"image": {"alt": "times of short flows and slowdown of long ones over the load, for three schemes"}}
+times = CompletionTimes({name: model_inputs(question(name, 0.4)) for name in ("uet", "dctcp", "ecmp_pq")})
+Image(times.picture.value)
+
+# %%
+times
+
+# %% [markdown]
 # ## Exercises
 #
 # 1. *By hand.* At which load do long flows take four times as long as alone? What does that mean for a flow whose
