@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from capsim import Scenario
+from capsim import Listed, Scenario
 from capsim import scheme as find
 from capsim.run.needs import expected_cpu_s
 from capsim.scenario.excerpt import ExcerptOf, check_scheme
@@ -51,7 +51,7 @@ def estimate(
     """Run a few leaves or pods of a large fabric in place of all, and print slowdowns by size with 95% intervals.
 
     Flows keep the share of partners near them that they have in the large fabric, so that theirs is its law of
-    completion times. Pairs that are fixed, lists, collectives, and schemes that learn by pair of leaves are refused.
+    completion times. Pairs that are fixed, collectives, and schemes that learn by pair of leaves are refused.
     Percentiles are of the flows of all seeds together, intervals from the seeds. Where links of some leaves differ, a
     second excerpt has one of these, and flows from it, to it and of the rest are printed apart.
 
@@ -146,6 +146,8 @@ def _print(estimated: Estimated, output: Output) -> None:
             named = [{**row, "part": f"{row['part']}, {number(100 * row['share'])}%"} for row in of_scheme]
             print_table(named, columns=_PART_COLUMNS, title=f"{name}, by leaves or pods whose links differ")
     alike = "alike" if estimated.of.touched is None else "alike but for these links"
+    if any(isinstance(entry, Listed) for entry in estimated.of.traffic):
+        alike = "alike where a list has about the same load there"
     explain("", f"assumed: partners are drawn over the whole fabric, and all leaves or pods are {alike}")
     explain(*estimated.remarks(), *filter(None, [seeds_line(_widths(rows, estimated))]))
 

@@ -4,7 +4,8 @@ With the flows of the whole, moved into groups of its leaves, the two differ by 
 percentile). With draws of their own, four leaves of 16 and of 64 and five seeds, the interval of Student over the seeds
 holds the whole's value, or the two differ by less than 6% and 15%: the whole is one draw of 62.5 flows a host, and the
 seeds offer another load by chance. Beside a leaf with a slow link, three seeds each, the limit is 20% of the mean of
-flows from it, to it and of the rest. `docs/howto/large_fabric.md` prints all ratios.
+flows from it, to it and of the rest; of a list, whose leaves have unequal loads, 5% of the mean of all flows and 15% of
+each class. `docs/howto/large_fabric.md` prints all ratios.
 """
 
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from agreement.measured import listed_flows
 from agreement.measured.moved_flows import moved_rows
 from agreement.measured.touched_leaf import SCHEME, TOUCHED_LEAF, scenario
 from agreement.measured.touched_leaf import SEEDS as TOUCHED_SEEDS
@@ -26,6 +28,7 @@ pytestmark = pytest.mark.agreement
 SEEDS = range(1, 6)
 LIMITS = {"mean_slowdown": 0.06, "p99_slowdown": 0.15}
 TOUCHED_LIMIT = 0.20
+LISTED_LIMIT, CLASS_LIMIT, LISTED_SEEDS = 0.05, 0.15, 3
 SAME_FLOWS = {"mean_slowdown": 0.03, "p99_slowdown": 0.08}
 MOVED = moved_rows()
 KEPT = wholes()
@@ -89,3 +92,16 @@ def test_flows_at_a_leaf_with_a_slow_link_have_the_slowdowns_of_the_whole():
         assert abs(ratio - 1) <= TOUCHED_LIMIT
         assert f"| *{part}* | {of_whole['mean_slowdown']:.2f} | {ratio:.3f} |" in PAGE
     assert small.loc["from", "mean_slowdown"] / whole.loc["rest", "mean_slowdown"] - 1 > TOUCHED_LIMIT
+
+
+def test_a_list_has_the_slowdowns_of_the_whole_in_each_class_of_load():
+    """Wrong line: leaves of one class only, or ends that move to another class, which make loads alike."""
+    whole = pd.read_csv(listed_flows.LISTED_FLOWS).set_index("of_class")
+    keys = {"schemes": [listed_flows.SCHEME], "leaves": 2 * listed_flows.CLASSES, "seeds": LISTED_SEEDS}
+    flows = estimate(listed_flows.scenario(), **keys).flows[listed_flows.SCHEME]
+    small = listed_flows.rows_of(flows, flows["dst"] // listed_flows.HOSTS // 2)
+    for name, of_whole in whole.iterrows():
+        ratio = small.loc[name, "mean_slowdown"] / of_whole["mean_slowdown"]
+        assert abs(ratio - 1) <= (LISTED_LIMIT if name == "all" else CLASS_LIMIT)
+        assert f"| {name} | {of_whole['mean_slowdown']:.2f} | {ratio:.3f} |" in PAGE
+    assert small.drop(index="all")["mean_slowdown"].is_monotonic_decreasing

@@ -21,7 +21,7 @@ class DrawnFlows(msgspec.Struct, frozen=True):
     Pairs `after` say by positions in the entry which flow begins after which; `start_s` of such a flow is how long
     after the last of those is complete, at its receiver or, with `after_sender`, at its sender. Those that are not
     `counted` only make the load that others meet; of flows in progress at the beginning `flow_bytes` is what is left of
-    `whole_bytes`.
+    `whole_bytes`. `rows` are the positions in the entry of flows that are only some of it.
     """
 
     src: Int64
@@ -32,6 +32,7 @@ class DrawnFlows(msgspec.Struct, frozen=True):
     after_sender: Bools | bool = False
     counted: Bools | bool = True
     whole_bytes: Int64 | None = None
+    rows: Int64 | None = None
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,25 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import msgspec
 import numpy as np
 
-from capsim.base import schema
+from capsim.base import bounds, schema
+from capsim.base.bounds import Nodes
 from capsim.base.seeds import EntrySeeds
 from capsim.base.structs import KeyedStruct
 from capsim.fabric.base import Part
 from capsim.fabric.dependencies import AFTER, AfterAt, pairs_of
-from capsim.fabric.flows import DrawnFlows, FlowList
+from capsim.fabric.endpoints import Ints
+from capsim.fabric.flows import DrawnFlows, FlowList, check_hosts
 from capsim.fabric.paths import Paths
-from capsim.fabric.topology import Fabric
+from capsim.fabric.topology import Fabric, Floats
 from capsmodel.checks import ParameterError, require
 
 PATH = "path"
+_OVERLAP = 0.1  # of random pairs 0.01 where each host sends some tens of flows, of a permutation 1
 
 
 class Listed(KeyedStruct, frozen=True, kw_only=True, tag_field="kind", tag="list"):
@@ -41,6 +44,12 @@ class Listed(KeyedStruct, frozen=True, kw_only=True, tag_field="kind", tag="list
         As of drawn traffic: the scheme whose host side these flows run.
     columns : dict
         Further columns by name, each with a text for every flow: they become columns of the flows table of the results.
+    of_blocks, block_hosts : int, optional
+        In an excerpt, how many leaves or pods the list is of, with how many hosts each. The flows are then those of as
+        many of them as the fabric has, two of each class of load: classes have equally many leaves or pods, in the
+        order of the bytes that these send and receive, the largest first. The seed of the run draws which two, so that
+        each seed has others; theirs are the hosts 0 to ``2 block_hosts - 1``, those of the second class come next. An
+        end in none of them moves to the same host of another one of its class.
     """
 
     flows: tuple[tuple[int, int, int, float], ...]
@@ -49,6 +58,8 @@ class Listed(KeyedStruct, frozen=True, kw_only=True, tag_field="kind", tag="list
     path: tuple[str, ...] = ()
     stack: str | None = None
     columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    of_blocks: Nodes | None = None
+    block_hosts: Annotated[int, bounds.HOSTS.meta] | None = None
 
     @property
     def texts(self) -> dict[str, tuple[str, ...]]:
@@ -61,19 +72,49 @@ class Listed(KeyedStruct, frozen=True, kw_only=True, tag_field="kind", tag="list
         return {name: cells for name, cells in ((AFTER, self.after), (PATH, self.path)) if cells}
 
     def excerpt(self, part: Part) -> Self:
-        """Refuse an excerpt: each flow has its own two ends."""
-        raise ParameterError(
-            f"traffic: a list of flows has both ends of each in {part.of.count} {part.of.word}, but an excerpt has "
-            f"{part.kept}: run the whole, or draw flows of its sizes (flow_bytes_cdf)"
-        )
+        """Return the list as that of a larger fabric, of whose leaves or pods each run draws some.
+
+        Raises
+        ------
+        ParameterError
+            If flows wait for others or have their path, or most have their sender or receiver for themselves.
+        """
+        rule = "an excerpt has not all hosts: run the whole"
+        require(not self.after, f"traffic: flows of a list wait for others (after), and {rule}")
+        require(not self.path, f"traffic: flows of a list have paths by name, and {rule}")
+        numbered = part.of.word != "blocks"
+        require(numbered, f"traffic: leaves of a list are told by the numbers of hosts, here by names, and {rule}")
+        rule = f"two of each class of load are kept: give an even number of {part.of.word}"
+        require(part.kept % 2 == 0, f"{part.of.word} = {part.kept} of a list of flows, but {rule}")
+        src, dst, size, _ = self._arrays()
+        for name, ends in (("src", src), ("dst", dst)):
+            check_hosts(ends, part.of.hosts, where="traffic.flows", name=name)
+        share = overlap(src, dst, size)
+        rule = f"above {_OVERLAP} an excerpt, which moves ends, answers another question: run the whole"
+        require(share <= _OVERLAP, f"traffic: {share:.2g} of what a flow of the list meets is of its own pair: {rule}")
+        return msgspec.structs.replace(self, of_blocks=part.of.count, block_hosts=part.of.block_hosts)
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
-        return float(len(self.flows))
+        return len(self.flows) * (1.0 if self._of_hosts is None else fabric.n_hosts / self._of_hosts)
+
+    @property
+    def _of_hosts(self) -> int | None:
+        """Return how many hosts the list is of; None where it is of the fabric that runs."""
+        both = f"of_blocks = {self.of_blocks} and block_hosts = {self.block_hosts}"
+        together = (self.of_blocks is None) == (self.block_hosts is None)
+        require(together, f"traffic: {both} of a list go together, as an excerpt has them")
+        return None if self.of_blocks is None or self.block_hosts is None else self.of_blocks * self.block_hosts
+
+    def _arrays(self) -> tuple[Ints, Ints, Ints, Floats]:
+        """Return senders, receivers, bytes and starts."""
+        require(len(self.flows) > 0, "traffic.flows is empty: list at least one flow")
+        src, dst, size, start = zip(*self.flows, strict=True)
+        return np.array(src), np.array(dst), np.array(size), np.array(start, np.float64)
 
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> DrawnFlows:
         """Return the flows of this entry."""
-        require(len(self.flows) > 0, "traffic.flows is empty: list at least one flow")
+        src, dst, size, start = self._arrays()
         for name in (AFTER, PATH):
             require(name not in self.columns, f"traffic.columns: {name!r} is a key beside it: give the cells there")
         for name, cells in self.texts.items():
@@ -82,12 +123,66 @@ class Listed(KeyedStruct, frozen=True, kw_only=True, tag_field="kind", tag="list
             count = f"{len(cells)} cells for {len(self.flows)} flows"
             key = "" if name in self._keys else "columns: "
             require(len(cells) == len(self.flows), f"traffic.{key}{name!r} has {count}: give one for each")
-        src, dst, size, start = zip(*self.flows, strict=True)
+        if (hosts := self._of_hosts) is not None:
+            rows, src, dst = some_blocks(
+                *(src, dst, size), hosts=(hosts, fabric.n_hosts), block_hosts=self.block_hosts or 1, rng=seeds.partners
+            )
+            return DrawnFlows(src, dst, size[rows], start[rows], rows=rows)
         return DrawnFlows(
-            *(np.array(src), np.array(dst), np.array(size), np.array(start, np.float64)),
+            *(src, dst, size, start),
             after=pairs_of(self.after, "traffic.flows[{}]".format),
             after_sender=self.after_at == "sender",
         )
+
+
+def overlap(src: Ints, dst: Ints, flow_bytes: Ints) -> float:
+    """Return how much of what flows meet at their ends is of their own pair of hosts, as a mean by bytes, in [0, 1].
+
+    That is, of a flow, the other bytes between its two hosts over the lesser of the other bytes that its sender sends
+    and its receiver gets; 1 where there are none.
+
+    Examples
+    --------
+    >>> overlap(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([10, 10, 10]))
+    1.0
+    """
+    _, pair = np.unique(src * (1 + int(dst.max())) + dst, return_inverse=True)
+    of_pair, sent, received = (np.bincount(ends, flow_bytes)[ends] - flow_bytes for ends in (pair, src, dst))
+    beside = np.minimum(sent, received)
+    shares = np.divide(of_pair, beside, out=np.ones(len(src)), where=beside > 0)
+    return float(np.average(shares, weights=flow_bytes))
+
+
+def some_blocks(
+    src: Ints, dst: Ints, flow_bytes: Ints, *, hosts: tuple[int, int], block_hosts: int, rng: np.random.Generator
+) -> tuple[Ints, Ints, Ints]:
+    """Return which flows the blocks send that are drawn, two of each class of load, and both ends of these.
+
+    Parameters
+    ----------
+    src, dst, flow_bytes : ndarray of int
+        All flows.
+    hosts : tuple of int
+        How many hosts these are of, and how many there are.
+    block_hosts : int
+        Hosts of a block.
+    rng : Generator
+        Draws the blocks, and to which of two an end goes.
+    """
+    blocks, kept = (number // block_hosts for number in hosts)
+    from_block, to_block = src // block_hosts, dst // block_hosts
+    load = sum(np.bincount(ends, flow_bytes, minlength=blocks) for ends in (from_block, to_block))
+    classes = np.array_split(np.argsort(-load, kind="stable"), kept // 2)
+    class_of, place_of = np.empty(blocks, np.int64), np.full(blocks, -1)
+    for number, ours in enumerate(classes):
+        class_of[ours] = number
+        place_of[rng.choice(ours, 2, replace=False)] = 2 * number, 2 * number + 1
+    rows = np.flatnonzero(place_of[from_block] >= 0)
+    sender, receiver = place_of[from_block[rows]], place_of[to_block[rows]]
+    first = 2 * class_of[to_block[rows]]
+    other = np.where(sender // 2 == first // 2, sender ^ 1, first + rng.integers(0, 2, len(rows)))
+    receiver = np.where(receiver >= 0, receiver, other)
+    return rows, sender * block_hosts + src[rows] % block_hosts, receiver * block_hosts + dst[rows] % block_hosts
 
 
 def listed_names(entries: Iterable[Any]) -> tuple[str, ...]:

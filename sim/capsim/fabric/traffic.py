@@ -619,7 +619,7 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
         start_s=np.concatenate([flows.start_s for flows in drawn]),
         short_bytes=short_bytes,
         tag=np.repeat(np.arange(len(drawn)), counts),
-        input_row=np.concatenate([np.arange(len(flows.src)) for flows in drawn]),
+        input_row=np.concatenate([np.arange(len(flows.src)) if flows.rows is None else flows.rows for flows in drawn]),
         after=np.concatenate([flows.after + first for flows, first in zip(drawn, firsts, strict=True)]),
         after_sender=_over_flows(drawn, "after_sender"),
         counted=_over_flows(drawn, "counted"),

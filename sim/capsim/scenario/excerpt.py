@@ -16,16 +16,19 @@ Traffic                                         In an excerpt
                                                 (p-h)/(N-1)
 ``other-leaf``, ``other-pod``, ``staggered``    as they are
 ``hosts``, ``skip_hosts``                       k/L of them
+a list, if most flows meet those of other       all flows that k blocks send, two blocks of each of k/2 classes of load;
+pairs                                           ends in others move to one of their class. Each seed draws its blocks
 =============================================== ====================================================================
 
 Where links of some blocks differ (``links`` and ``faults`` of the fabric), there are two excerpts: one of sound blocks,
 and one whose first block is *touched*. Flows that a touched block sends or receives have the law of the second, all
 others that of the first (:func:`capsim.estimate` runs both). Faults that are drawn are those of the scenario's seed.
 
-Refused is what an excerpt would answer wrongly: pairs that are fixed, lists and collectives, blocks that are touched in
-several ways or that are a larger share of the whole than of the excerpt, incasts of more senders than half its hosts,
-switches that learn by pair of leaves (each pair is heard of L/k times as often), fewer than 4 blocks (flows of one pair
-of leaves then share both links: too low by 8%), and more than half the blocks, since the whole costs little more.
+Refused is what an excerpt would answer wrongly: pairs that are fixed, collectives, lists whose flows wait for others or
+mostly meet those of their own pair, blocks that are touched in several ways or that are a larger share of the whole
+than of the excerpt, incasts of more senders than half its hosts, switches that learn by pair of leaves (each pair is
+heard of L/k times as often), fewer than 4 blocks (flows of one pair of leaves then share both links: too low by 8%),
+and more than half the blocks, since the whole costs little more.
 """
 
 from fnmatch import fnmatchcase
@@ -40,6 +43,7 @@ from capsim.base.structs import KeyedStruct
 from capsim.fabric.base import Blocks, FabricKind, Part
 from capsim.fabric.faults import draw_faults
 from capsim.fabric.kinds import AnyFabric
+from capsim.fabric.listed import Listed
 from capsim.fabric.traffic import AnyTraffic
 from capsim.fabric.wiring import LinkChange, Wiring
 from capsim.protocols.balancers.drill import MemoryPer
@@ -101,6 +105,10 @@ def excerpts_of(
     sound, touched, count = _divided(fabric, seed)
     share = f"{count} of {blocks.count} {blocks.word}, but in one of {number} of an excerpt"
     require(count * number <= blocks.count, f"fabric: links differ in {share}: give fewer, or run the whole")
+    lists = sum(isinstance(entry, Listed) for entry in traffic)
+    rule = "and an excerpt draws the leaves or pods of one list only, which are alike: run the whole"
+    require(lists <= 1, f"traffic has {lists} lists of flows, {rule}")
+    require(not (lists and count), f"traffic has a list of flows and the fabric links that differ, {rule}")
     part = Part(blocks, number)
     entries = tuple(entry.excerpt(part) for entry in traffic)
     whole = ExcerptOf(

@@ -4,8 +4,8 @@ The leaves of a whole run are divided into groups at random. Each group is an ex
 send, with their sizes and starts, and an end that is outside the group moves to a host of another leaf of the group.
 All groups together have each flow of the whole once.
 
-Their rows are kept in ``data/results/moved_flows.csv``, a row a fabric, scheme, seed of the flows and leaves of a
-group. ``python tests/agreement/measured/moved_flows.py`` runs what is not there and adds it.
+Their rows are kept in ``data/results/moved_flows*.csv``, a row a fabric, scheme, seed of the flows and leaves of a
+group. ``python tests/agreement/measured/moved_flows.py`` runs what is not there and adds it to the last of the files.
 """
 
 from collections.abc import Iterator
@@ -25,11 +25,12 @@ from capsim.run.simulation import prepare, run_prepared
 from capsim.scenario.profile import filled
 from capsmodel import __version__
 
-MOVED = RESULTS / "moved_flows.csv"
+ADDED = RESULTS / "moved_flows.2.csv"
 CASES = (
     *(("512 hosts, 64 leaves", scheme, 1, leaves) for leaves in (4, 8) for scheme in ("uet", "dctcp")),
     ("128 hosts, 8 pods", "uet", 1, 4),
     ("1,024 hosts, 64 leaves", "uet", 1, 4),
+    ("1,024 hosts, 16 pods", "uet", 1, 4),
 )
 
 
@@ -79,11 +80,12 @@ def kept_row(name: str, scheme: str, seed: int, leaves: int) -> dict[str, Any]:
 
 def moved_rows() -> pd.DataFrame:
     """Return the rows that are kept, by fabric, scheme, seed and leaves of a group."""
-    return pd.read_csv(MOVED).set_index(["fabric", "scheme", "seed", "leaves"])
+    files = sorted(RESULTS.glob("moved_flows*.csv"))
+    return pd.concat([pd.read_csv(file) for file in files]).set_index(["fabric", "scheme", "seed", "leaves"])
 
 
 if __name__ == "__main__":
-    there = set(moved_rows().index) if MOVED.is_file() else set()
+    there = set(moved_rows().index)
     for case in CASES:
         if case not in there:
-            pd.DataFrame([kept_row(*case)]).to_csv(MOVED, mode="a", header=not MOVED.is_file(), index=False)
+            pd.DataFrame([kept_row(*case)]).to_csv(ADDED, mode="a", header=not ADDED.is_file(), index=False)

@@ -182,7 +182,10 @@ REFUSED: list[tuple[AnyTraffic, str]] = [
     (Batch(flow_bytes=9, pairs="stride"), f"pairs = 'stride', but {PAIRS}"),
     (Batch(flow_bytes=9, pairs="sides"), f"pairs = 'sides', but {PAIRS}"),
     (Batch(flow_bytes=9, common_partners=True), f"common_partners = true, but {PAIRS}"),
-    (Listed(flows=((0, 1, 9, 0.0),)), "a list of flows has both ends of each in 16 leaves, but an excerpt has 4"),
+    (Listed(flows=((0, 1, 9, 0.0),)), "1 of what a flow of the list meets is of its own pair: above 0.1 an excerpt"),
+    (Listed(flows=((0, 1, 9, 0.0), (2, 1, 9, 0.0)), after=("", "0")), "flows of a list wait for others"),
+    (Listed(flows=((0, 4, 9, 0.0),), path=("0",)), "flows of a list have paths by name"),
+    (Listed(flows=((0, 64, 9, 0.0),)), "dst = 64, but hosts are numbered 0 to 63"),
     (RING, "a collective among hosts of 16 leaves, but an excerpt has 4: run the whole"),
     (Incast(flow_bytes=9, senders_per_round=8, rounds=9, receiver=3), "an incast with one receiver"),
     (Incast(flow_bytes=9, senders_per_round=8, rounds=9, same_ends=True), "an incast with one receiver"),
@@ -196,6 +199,84 @@ REFUSED: list[tuple[AnyTraffic, str]] = [
 def test_excerpt_refuses_traffic(entry: AnyTraffic, line: str) -> None:
     with pytest.raises(ParameterError, match=line):
         excerpt(large(FLOWS, entry))
+
+
+def listed(*, hosts: int, block_hosts: int, each: int = 40) -> Listed:
+    """Return flows of 100 bytes and more with random ends, twice as many from the first block as from any other."""
+    rng = np.random.default_rng(1)
+    src = np.concatenate([rng.integers(0, hosts, each * hosts), rng.integers(0, block_hosts, each * block_hosts)])
+    dst = (src + rng.integers(1, hosts, len(src))) % hosts
+    rows = zip(src.tolist(), dst.tolist(), rng.integers(100, 200, len(src)).tolist(), rng.random(len(src)), strict=True)
+    return Listed(flows=tuple(rows), columns={"name": tuple(map(str, range(len(src))))})
+
+
+@pytest.mark.parametrize("fabric", [LARGE, FatTree(pods=8)])
+def test_a_list_has_the_flows_that_two_leaves_of_each_class_of_load_send(fabric: AnyFabric) -> None:
+    """Of its own rows, from blocks of the seed; ends elsewhere stay in their class and leave their block.
+
+    Wrong line: a block twice, an end of another class, a flow that moves into its block, the row of another flow.
+    """
+    blocks = fabric.blocks()
+    kept, each = blocks.count // 2, blocks.block_hosts
+    entry = listed(hosts=blocks.hosts, block_hosts=each)
+    whole = np.array([row[:3] for row in entry.flows])
+    load = sum(np.bincount(whole[:, end] // each, whole[:, 2]) for end in (0, 1))
+    order = np.argsort(np.argsort(-load))
+    class_of = order * (kept // 2) // blocks.count
+    small = excerpt(large(entry, fabric=fabric), blocks=kept)
+    drawn = []
+    for seed in range(1, 9):
+        flows = draw_flows(small.traffic, small.fabric.build(), seed=seed, short_bytes=1)
+        src, dst, size = whole[flows.input_row].T
+        assert (size == flows.flow_bytes).all()
+        assert (src % each == flows.src % each).all()
+        assert (dst % each == flows.dst % each).all()
+        here, there = flows.src // each, flows.dst // each
+        assert (class_of[src // each] == here // 2).all()
+        assert (class_of[dst // each] == there // 2).all()
+        assert ((src // each == dst // each) == (here == there)).all()
+        pairs = set(zip(here.tolist(), (src // each).tolist(), strict=True))
+        assert len(pairs) == len({block for _, block in pairs}) == kept
+        assert len(flows) == np.isin(whole[:, 0] // each, list(dict(pairs).values())).sum()
+        stays = np.array([dict(pairs)[block] for block in there.tolist()]) == dst // each
+        assert stays[np.isin(dst // each, list(dict(pairs).values()))].all()
+        drawn.append(frozenset(dict(pairs).values()))
+    assert len(set(drawn)) > 1
+    assert any(0 in one for one in drawn)
+
+
+def test_a_list_of_an_excerpt_runs_with_its_columns() -> None:
+    """And goes through TOML. Wrong line: a column of another flow, or as many flows as the whole has."""
+    small = excerpt(large(listed(hosts=64, block_hosts=4)), leaves=8)
+    assert load_scenario(small.to_dict()) == small
+    assert small.traffic[0].expected_flows(small.fabric.build()) == len(small.traffic[0].flows) / 2
+    flows = simulate(small, engine="reference").flows
+    sizes = {str(row): flow[2] for row, flow in enumerate(small.traffic[0].flows)}
+    assert [sizes[name] for name in flows["name"]] == flows["flow_bytes"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "keys", "line"),
+    [
+        (large(listed(hosts=64, block_hosts=4)), {"leaves": 5}, "leaves = 5 of a list of flows, but two of each class"),
+        (large(*[listed(hosts=64, block_hosts=4)] * 2), {}, "traffic has 2 lists of flows"),
+        (large(listed(hosts=27, block_hosts=3), fabric=graph(9)), {}, "leaves of a list are told by the numbers of"),
+    ],
+)
+def test_excerpt_refuses_a_list(scenario: Scenario, keys: dict[str, int], line: str) -> None:
+    with pytest.raises(ParameterError, match=line):
+        excerpt(scenario, **keys)
+
+
+def test_excerpt_refuses_a_list_beside_links_that_differ() -> None:
+    whole = large(listed(hosts=64, block_hosts=4), fabric=leaves(link=("leaf3", "spine1")))
+    with pytest.raises(ParameterError, match="a list of flows and the fabric links that differ"):
+        excerpts(whole)
+
+
+def test_a_list_says_both_what_it_is_of_or_neither() -> None:
+    with pytest.raises(ParameterError, match="of_blocks = 8 and block_hosts = None of a list go together"):
+        draw_flows((Listed(flows=((0, 1, 9, 0.0),), of_blocks=8),), LARGE.build(), seed=1, short_bytes=1)
 
 
 SPINES = {"links": (LinkChange(between=("leaf*", "spine1"), rate_bps=1e8),)}
