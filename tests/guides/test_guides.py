@@ -121,10 +121,31 @@ def test_the_commands_of_the_readme_run_from_the_wheel_in_an_empty_folder(from_t
 
 
 def test_a_file_goes_over_udp_though_packets_are_lost(from_the_wheel, tmp_path):
+    """From the wheel no kernel is compiled yet: a receiver that compiles while packets arrive loses most of them."""
     steps = [*steps_of("docs/howto/codec.md")]
     assert [name for kind, _, name in steps if kind == "file"] == ["send.py", "receive.py"]
     from_the_wheel(steps, tmp_path)
+    assert (tmp_path / "sent.bin").stat().st_size >= 1_000_000
     assert (tmp_path / "received.bin").read_bytes() == (tmp_path / "sent.bin").read_bytes()
+
+
+def test_the_receiver_over_udp_says_what_is_missing(tmp_path):
+    for kind, text, name in steps_of("docs/howto/codec.md"):
+        if kind == "file":
+            (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "sent.bin").write_bytes(bytes(100_000))  # three units
+    pipes = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "receive.py", "received.bin"], **pipes) as receiver:
+        port = receiver.stdout.readline().strip()
+        subprocess.run([sys.executable, "send.py", "sent.bin", "127.0.0.1", port, "0.8"], cwd=tmp_path, check=True)
+        _, printed = receiver.communicate()
+    assert receiver.returncode == 1
+    assert re.fullmatch(
+        r"received.bin.part ends after 0 bytes: the stream is incomplete: "
+        r"(unit \d: \d+ packets arrived, at least \d+ more needed for k = \d+(; )?){3}\n",
+        printed,
+    )
+    assert not (tmp_path / "received.bin").exists()
 
 
 def test_the_tutorial_runs_from_the_wheel(from_the_wheel, tmp_path):
