@@ -1,9 +1,8 @@
 # %% [markdown]
 # # How long does a packet wait?
 #
-# Lesson 1 showed a queue that fills, drains and fills again. Here is its theory: how long does a packet wait at a port
-# that is busy for a share $\rho$ of the time, and how long behind a flow that never ends? Times are in packet times, 12
-# µs at 1 Gbps.
+# How long does a packet wait at a port that is busy for a share $\rho$ of the time, and how long behind a flow that
+# never ends? Times are in packet times, 12 µs at 1 Gbps.
 #
 # **After this notebook** you can derive the mean wait at a queue, say why its 99th percentile is not that of an
 # exponential distribution, and compute the round-trip time behind a long flow. It runs in about 15 s on one core.
@@ -112,9 +111,9 @@ print(verdict)
 #
 # ## Where it breaks: a flow that does not end
 #
-# With a single long flow assumptions 1 and 3 fail together. TCP makes its window larger until packets are lost, then
-# halves it. So the queue oscillates between half of the buffer and all of it, at any load of the others. A packet that
-# comes to a full queue of $b$ packets waits $b$ packet times, hence
+# With a single long flow assumptions 1 and 3 fail together. TCP halves its window when packets are lost, so the queue
+# oscillates between half of the buffer and all of it, at any load of the others. A packet that comes to a full queue of
+# $b$ packets waits $b$ packet times, hence
 #
 # $$RTT_L \approx RTT_S + b\,\frac{MSS}{C}$$
 #

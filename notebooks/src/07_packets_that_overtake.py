@@ -166,10 +166,9 @@ print(f"1. {cm.reordering_prob(2, congested_prob=0.5)}")
 
 # 2. A packet takes 120 µs on a slow link, nine spacings longer, as good as 5 ms for the question whether; but a second
 # packet on such a link waits for the first one, too.
-by_rate = (sprayed(10, slow_paths=2, rate_bps=1e8)["reordered_packets"] > 0).mean()
-print(
-    f"2. two links of 100 Mbps: {by_rate:.3f}, two slower paths: {cm.reordering_prob(10, congested_prob=2 / PATHS):.3f}"
-)
+by_rate = sprayed(10, slow_paths=2, rate_bps=1e8)["reordered_packets"] > 0
+print("2. two links of 100 Mbps:", wilson_interval(int(by_rate.sum()), trials=FLOWS))
+print(f"2. two slower paths: {cm.reordering_prob(10, congested_prob=2 / PATHS):.3f}")
 
 
 # 3. It is kept if each packet arrives no earlier than all before it: its path got as many packets as the fullest path

@@ -223,8 +223,8 @@ print(f"1. {1.5 / np.sqrt(7 / 3):.3f}")
 forms = {"Eq. 8": single_path_window, "with repair": newreno_packets_per_rtt}
 print("2.", {name: f"{form(0.04) / form(0.01):.3f}" for name, form in forms.items()}, end=" ")
 run = lossy(0.04, subflows=1, connections=30, round_trips=round(60 / 0.04 / single_path_window(0.04)))
-four = run.flows["packets_sent"].mean() * RTT_S / run.scenario.end_s
-print(f"packets {four / sent[2].mean():.3f}")
+four = mean_interval(run.flows["packets_sent"].to_numpy() * RTT_S / run.scenario.end_s / sent[2].mean())
+print(f"packets {four.value:.3f} ({four.low:.3f} to {four.high:.3f}, of the dividend alone)")
 
 # 3. None of four independent subflows may have a timeout. A retransmission without one follows only if the first packet
 # alone is lost, with probability p (1-p)^3, and is lost with p again. A long flow sends new packets behind the loss, as

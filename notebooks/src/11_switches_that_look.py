@@ -7,8 +7,6 @@
 # **After this notebook** you can derive how much two drawn queues gain over one, measure it, and say what the gain
 # becomes when ports differ, packets may not overtake, or the switch remembers. It runs in about 35 s on one core.
 #
-# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course).
-#
 # | scheme | in six words |
 # |---|---|
 # | `ecmp` | a hash gives each flow a path |

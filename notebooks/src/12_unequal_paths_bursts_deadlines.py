@@ -7,8 +7,6 @@
 # **After this notebook** you can say which of your measurements decides about $k$ and $r$, derive why packets in round
 # robin are better off than at random, and say what bursts and deadlines cost. It runs in about 15 s on one core.
 #
-# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course).
-#
 # ## Assumptions
 #
 # 1. Losses of packets are independent of each other.

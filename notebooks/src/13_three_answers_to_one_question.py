@@ -3,14 +3,11 @@
 #
 # **How long do flows take under a scheme, at a load, on a large fabric?** The *packets* of the whole fabric answer in
 # minutes. An *excerpt*, the packets of a few whole leaves with all spines, answers in seconds. A *formula* answers in
-# milliseconds. Each leaves out more than the one before. Here all three answer the same question in one picture, and
-# then questions that break the second and the third.
+# milliseconds. Each leaves out more than the one before.
 #
 # **After this notebook** you can derive the mean slowdown of long flows, cut an excerpt out of a fabric, compute how
 # many flows a 99th percentile needs, and say which answer to trust where they differ. It runs in about 130 s on one
 # core, most of it for the packets of whole fabrics.
-#
-# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course).
 #
 # Schemes: `dctcp` (*one path, windows shrink by marks*), `uet` (*sprayed, windows by delay, ports trim*), `rps`
 # (*sprayed, Reno, full ports drop packets*), `conga` (*flowlets follow loads that leaves report*).
@@ -169,7 +166,7 @@ print(f"{needed:.0f} flows by the formula; the variance over seeds is {factor:.1
 print(f"short flows of an excerpt: {count:.0f}; seeds for 10%: {np.ceil(factor * needed / count):.0f}")
 
 # %% [markdown]
-# More leaves and more seeds do the same, they bring more flows: with twice the leaves half the seeds are enough.
+# With twice the leaves half the seeds are enough.
 #
 # ## How many leaves
 #

@@ -8,8 +8,6 @@
 # **After this notebook** you can test a printed table, a drawing and three formulas by hand, and say what a
 # contradiction does to the conclusion. It runs in about 10 s on one core.
 #
-# Symbols are those of [the table](../docs/glossary.md#symbols-of-the-course).
-#
 # What a reader assumes of a paper:
 #
 # 1. A row of a table is computed from one set of numbers.
@@ -160,6 +158,7 @@ plt.show()
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 from capsmodel.experiments.agreement import Count, agreement
+from capsmodel.experiments.statistics.intervals import batch_means
 
 # 1. The distance of 8 ms is more than one deviation. log10(2400) is 3.4.
 print(
@@ -171,10 +170,10 @@ for load in (0.5, 0.7, 0.8, 0.9):
     exact = cm.mg1_wait_prob(100.0, load=load, service=cm.Deterministic(44.0))
     bound = effective_bandwidth_wait_prob(100.0, load=load, mean_service=44.0, second_moment_service=44.0**2)
     print(f"2. load {load}: exact {exact:.3f}, Eq. 9 {bound:.3f}")
-print(f"2. packets at load 0.8: {(burst_waits(0.8, bursts=20_000) > 100).mean():.3f}")
+print("2. packets at load 0.8:", batch_means((burst_waits(0.8, bursts=20_000) > 100).astype(float)))
 
 # 3. For example: is a packet that arrives at load 0.2 free to go with probability 0.8?
-apart = burst_waits(LOAD, bursts=20_000, seed=2)[::20]  # so far apart that they are independent
+apart = burst_waits(LOAD, bursts=40_000, seed=2)[::20]  # so far apart that they are independent
 print("3.", agreement(1 - LOAD, Count(successes=int((apart < 0.05).sum()), trials=len(apart)), detect=0.08))
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
