@@ -27,6 +27,7 @@ pytestmark = pytest.mark.agreement
 
 SEEDS = range(1, 6)
 LIMITS = {"mean_slowdown": 0.06, "p99_slowdown": 0.15}
+LARGEST_LIMITS = {"mean_slowdown": 0.05, "p99_slowdown": 0.12}  # of more than 1,024 hosts, fixed before they ran
 TOUCHED_LIMIT = 0.20
 LISTED_LIMIT, CLASS_LIMIT, LISTED_SEEDS = 0.05, 0.15, 3
 SAME_FLOWS = {"mean_slowdown": 0.03, "p99_slowdown": 0.08}
@@ -66,8 +67,9 @@ def test_excerpt_has_the_slowdowns_of_the_whole(name, scheme):
     """Wrong line: flows, rates or partners of an excerpt that are not the whole's share."""
     whole, small = KEPT.loc[name, scheme], slowdowns(name, scheme)
     assert small["unfinished_flows"] == whole["unfinished_flows"] == 0
-    cells = [over(small, whole, metric) for metric in LIMITS]
-    for (ratio, half), limit in zip(cells, LIMITS.values(), strict=True):
+    limits = LARGEST_LIMITS if WHOLES[name].hosts > 1024 else LIMITS
+    cells = [over(small, whole, metric) for metric in limits]
+    for (ratio, half), limit in zip(cells, limits.values(), strict=True):
         assert abs(np.log(ratio)) <= max(limit, half)
     printed = " | ".join(f"{ratio:.3f} ± {ratio * np.expm1(half):.3f}" for ratio, half in cells)
     assert f"| {name} | `{scheme}` | {printed} |" in PAGE
