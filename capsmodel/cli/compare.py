@@ -19,7 +19,6 @@ from capsim.scenario.scenario import Comparison
 from capsim.study.comparison import comparison
 from capsim.study.file import read_study, tables_of
 from capsim.study.metrics import known_metric
-from capsim.study.scheme_runs import TAIL_SEEDS
 from capsim.study.study import RESULTS, Studied, Study
 from capsmodel._files import check_writable, file_to_write
 from capsmodel.checks import ParameterError, require
@@ -28,6 +27,7 @@ from capsmodel.cli.shared.options import MaybeCount
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import (
     check_place,
+    interval_words,
     mean_above_p99,
     metric_rows,
     missing_ratios,
@@ -183,10 +183,8 @@ def _print(compared: Studied, scenario: Scenario, seeds: int, output: Output) ->
         else:
             print_table(records(table), output=output)
         return
-    over = f"mean ± 95% half-width over {seeds} seeds" if seeds > 1 else "one run of each scheme, so no interval"
-    over += f" (of percentiles from {TAIL_SEEDS} seeds on)" if 1 < seeds < TAIL_SEEDS else ""
     ratios = "geometric means, seed by seed (95% interval)" if seeds > 1 else "of the same flows"
-    explain(f"{scenario.name}: {over}; ratios to {compared.schemes[0]} are {ratios}")
+    explain(f"{scenario.name}: {interval_words(seeds)}; ratios to {compared.schemes[0]} are {ratios}")
     explain(*filter(None, [offered_line(compared.runs)]), *profile_lines(compared.filled.values()))
     blocks = _blocks(compared)
     for title, metrics, with_ratio in blocks:

@@ -26,6 +26,7 @@ from capsmodel.cli.shared.options import Flag, MaybeCount, MaybeDuration, Texts,
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import (
     check_place,
+    interval_words,
     metric_rows,
     missing_ratios,
     print_verdicts,
@@ -418,10 +419,9 @@ def _print(studied: Studied, metrics: Sequence[str], output: Output) -> None:
     fixed = [f"{axis} = {values[0]}" for axis, values in axes.items() if axis not in several]
     first = str(axes["scheme"][0]) if "scheme" in several else None
     seeds = studied.study.most_seeds
-    over = f"mean ± 95% half-width over {seeds} seeds" if seeds > 1 else "one run each, so no interval"
     paired = seeds > 1 and first is not None
     ratios = [f"ratios to {first} are geometric means, seed by seed (95% interval)"] if paired else []
-    explain("; ".join([f"{studied.study.name}: {over}", *ratios, *fixed]))
+    explain("; ".join([f"{studied.study.name}: {interval_words(seeds)}", *ratios, *fixed]))
     explain(*filter(None, [offered_line(studied.runs)]))
     for metric in table["metric"].unique():
         rows, columns = metric_rows(table, several, [metric], first_scheme=first)

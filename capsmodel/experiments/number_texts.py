@@ -94,21 +94,40 @@ def _exponent(value: float, digits: int) -> int:
     return int(f"{value:.{digits - 1}e}".partition("e")[2])
 
 
+def positive_ends(value: float, half_width: float) -> tuple[float, float]:
+    """Return the ends of the interval of a quantity that is never below 0, as a time.
+
+    Where the error h is below 0.3 of the value x they are x - h and x + h, else, on a log scale, x exp(-h/x) and
+    x exp(h/x). A value of 0 and less has x - h and x + h.
+
+    Examples
+    --------
+    >>> [tuple(round(end, 2) for end in positive_ends(*pair)) for pair in ((2.0, 0.55), (2.0, 0.6), (0.0, 1.0))]
+    [(1.45, 2.55), (1.48, 2.7), (-1.0, 1.0)]
+    """
+    if not _is_wide(value, half_width):
+        return value - half_width, value + half_width
+    factor = math.exp(min(half_width / value, _MOST_LOG))
+    return value / factor, value * factor
+
+
+def _is_wide(value: float, half_width: float) -> bool:
+    return half_width >= _WIDE * value > 0
+
+
 def positive_with_error(value: float, half_width: float) -> str:
     """Return a value of a quantity that is never below 0, as a time, with its error.
 
-    Where the error h is 0.3 of the value x and more, the ends of its interval are given, on a log scale: x exp(-h/x)
-    and x exp(h/x).
+    Where the error is 0.3 of the value and more, the ends of the interval are given (:func:`positive_ends`).
 
     Examples
     --------
     >>> [positive_with_error(*pair) for pair in ((2.0, 0.55), (2.0, 0.6), (2.0, 15.0), (0.0, 1.0))]
     ['2.00 ± 0.55', '2.00 (1.48-2.70)', '2.0 (0.0011-3616.1)', '0.0 ± 1.0']
     """
-    if not half_width >= _WIDE * value > 0:
+    if not _is_wide(value, half_width):
         return with_error(value, half_width)
-    factor = math.exp(min(half_width / value, _MOST_LOG))
-    return with_interval(value, value / factor, value * factor)
+    return with_interval(value, *positive_ends(value, half_width))
 
 
 def with_interval(value: float, low: float, high: float) -> str:

@@ -133,6 +133,17 @@ def _cells(record: Mapping[Any, Any]) -> Row:
     return {metric: float(record["mean"]), f"{metric}_error": record["half_width"], **ratio}
 
 
+def interval_words(seeds: int) -> str:
+    """Return what the means of `seeds` runs and their intervals are, in tables that :func:`metric_rows` makes."""
+    from capsim.study.scheme_runs import TAIL_SEEDS  # which a single simulation does not need
+
+    if seeds == 1:
+        return "one run each, so no interval"
+    ends = "±, or (low-high) on a log scale where it is 0.3 of the mean and more"
+    of_tails = f"; of percentiles from {TAIL_SEEDS} seeds on" if seeds < TAIL_SEEDS else ""
+    return f"means over {seeds} seeds with 95% intervals ({ends}{of_tails})"
+
+
 def seeds_line(widths: Iterable[tuple[str, float, int]]) -> str:
     """Return how many seeds would make each interval that is wider than 10% as short; empty where none is.
 

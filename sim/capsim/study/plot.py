@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from capsim.protocols.registry import scheme as find
@@ -19,10 +20,10 @@ from capsim.study.claims.samples import Statement
 from capsim.study.file import Claim, Panel
 from capsim.study.metrics import known_metric, values_of
 from capsim.study.points import Label, Point, point_name
-from capsmodel.checks import require
+from capsim.study.scheme_runs import mean_and_half_width
+from capsmodel.checks import FloatArray, require
 from capsmodel.experiments import number_texts
 from capsmodel.experiments.printed import UNITS, Printed
-from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.plotting import COLOURS, legend_below, look, name_places, new_figure
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _ONE_CURVE = "runs"
 
 
 def metric_latex(table: pd.DataFrame, axes: Sequence[str]) -> str:
-    r"""Return a table of metrics as LaTeX: a line for each point, a column for each metric, mean ± half-width.
+    r"""Return a table of metrics as LaTeX: a line for each point, a column for each metric, mean and interval.
 
     Parameters
     ----------
@@ -64,11 +65,18 @@ def metric_latex(table: pd.DataFrame, axes: Sequence[str]) -> str:
     rows: dict[tuple[Any, ...], dict[str, str]] = {}
     for record in table.to_dict("records"):
         known = known_metric(str(record["metric"]))
-        text = number_texts.with_error(record["mean"] * known.factor, record["half_width"] * known.factor)
+        text = number_texts.positive_with_error(record["mean"] * known.factor, record["half_width"] * known.factor)
         cells = rows.setdefault(tuple(record[axis] for axis in axes), {})
-        cells[known.name] = "--" if text == "-" else f"${text.replace('±', chr(92) + 'pm')}$"
+        cells[known.name] = _interval_latex(text)
     heads = [*axes, *(known_metric(metric).label for metric in metrics)]
     return latex_table(heads, [(point, [cells[metric] for metric in metrics]) for point, cells in rows.items()])
+
+
+def _interval_latex(text: str) -> str:
+    """Return a value with its error or the ends of its interval as LaTeX."""
+    if "(" in text and "±" not in text:
+        return re.sub(r"(?<=\d)-(?=\d)", "--", text)
+    return "--" if text == "-" else f"${text.replace('±', chr(92) + 'pm')}$"
 
 
 def verdict_latex(verdicts: pd.DataFrame) -> str:
@@ -91,7 +99,7 @@ def verdict_latex(verdicts: pd.DataFrame) -> str:
     rows = []
     for row in verdicts.to_dict("records"):
         ours = number_texts.with_interval(row["ours"], row["low"], row["high"])
-        rows.append(([row[name] for name in names], [re.sub(r"(?<=\d)-(?=\d)", "--", ours)]))
+        rows.append(([row[name] for name in names], [_interval_latex(ours)]))
     level = f"{100 * verdicts['level'].iloc[0]:g}" if len(verdicts) else "99"
     return latex_table(["claim", "metric", "printed", "at", "word", f"ours ({level}% interval)"], rows)
 
@@ -134,9 +142,9 @@ def draw_side_by_side(table: pd.DataFrame, schemes: Sequence[str], metrics: Sequ
     panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
     for axes, metric in zip(panels, metrics, strict=True):
         rows, known = table[table["metric"] == metric].set_index("scheme").loc[list(schemes)], known_metric(metric)
-        mean, half_width = rows["mean"] * known.factor, rows["half_width"].fillna(0.0) * known.factor
+        mean, apart = rows["mean"] * known.factor, _distances(rows["mean"], rows["low"], rows["high"]) * known.factor
         axes.margins(x=0.08, y=0.15)
-        axes.errorbar(mean, range(len(schemes)), xerr=half_width, fmt="o", capsize=3, color=COLOURS[0])
+        axes.errorbar(mean, range(len(schemes)), xerr=apart, fmt="o", capsize=3, color=COLOURS[0])
         axes.axvline(0, alpha=0)  # the margin is taken of a range that begins at zero
         axes.set(xlabel=known.label)
         axes.set_xlim(left=0 if (rows["mean"].fillna(0) >= 0).all() else None)
@@ -214,10 +222,9 @@ def _draw_panel(axes: "Axes", panel: Panel, studied: DrawnStudy, numbers: dict[s
     axes.set_xscale("log" if "x" in panel.log else "linear")  # before the ticks, which it sets anew
     axes.set_yscale("log" if "y" in panel.log else "linear")
     for name, listed in curves.items():
-        means = [_mean(studied.runs, point, metric.name) for point in listed]
+        means = np.array([_mean(studied.runs, point, metric.name) for point in listed])
         at = [along[dict(point)[x]] for point in listed]
-        values = np.array([one[0] for one in means]) * metric.factor
-        errors = np.array([one[1] for one in means]) * metric.factor
+        values, errors = means[:, 0] * metric.factor, _distances(*means.T) * metric.factor
         style = look(numbers.setdefault(name, len(numbers))) | ({} if _is_numeric(places) else {"linestyle": "none"})
         axes.errorbar(at, values, errors, label=name, markersize=5, capsize=3, linewidth=1.2, **style)
     _draw_printed(axes, panel, studied, x, along)
@@ -291,15 +298,18 @@ def _place(value: Label, number: int, values: Sequence[Label]) -> float:
     return float(value) if _is_numeric(values) else float(number)
 
 
-def _mean(runs: pd.DataFrame, point: Point, metric: str) -> tuple[float, float]:
-    """Return the mean over seeds and half of its 95% interval, 0 of fewer than two."""
+def _mean(runs: pd.DataFrame, point: Point, metric: str) -> tuple[float, float, float]:
+    """Return the mean over seeds and the ends of its 95% interval, NaN where there is none."""
     there = np.logical_and.reduce([(runs[name] == value).to_numpy() for name, value in point])
     values = values_of(runs[there], metric)
-    values = values[np.isfinite(values)]
-    if len(values) < 2:
-        return (float(values[0]) if len(values) else math.nan), 0.0
-    interval = mean_interval(values)
-    return interval.value, interval.half_width
+    mean, half_width = mean_and_half_width(values[np.isfinite(values)], metric)
+    return mean, *number_texts.positive_ends(mean, half_width)
+
+
+def _distances(mean: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> FloatArray:
+    """Return how far the ends of intervals are from means, in two rows; 0 where there is none."""
+    below, above = np.subtract(mean, low), np.subtract(high, mean)
+    return np.nan_to_num(np.array([below, above], dtype=np.float64), nan=0.0)
 
 
 def _draw_printed(axes: "Axes", panel: Panel, studied: DrawnStudy, x: str, along: Mapping[Label, float]) -> None:

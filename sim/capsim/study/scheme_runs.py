@@ -28,6 +28,7 @@ from capsim.scenario.entry_stacks import entry_schemes, scheme_of_run
 from capsim.scenario.scenario import Scenario, from_dict
 from capsim.study.metrics import METRICS, Run, columns, known_metric
 from capsmodel.checks import FloatArray, IntArray, ParameterError, require
+from capsmodel.experiments.number_texts import positive_ends
 from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio, skewness
 from capsmodel.experiments.sweep import Done, Executor, Progress, Task, gather, measurement
 
@@ -257,8 +258,10 @@ def metric_table(
     Returns
     -------
     DataFrame
-        ``mean``, ``half_width`` of its 95% interval and, of three seeds and more, ``skewness`` over the seeds with a
-        value, which ``seeds`` counts. Percentiles and extremes have a half-width from `TAIL_SEEDS` on.
+        ``mean``, ``half_width`` of Student's 95% interval and, of three seeds and more, ``skewness`` over the seeds
+        with a value, which ``seeds`` counts. Percentiles and extremes have a half-width from `TAIL_SEEDS` on.
+        ``low`` and ``high`` are the ends of the interval that tables and pictures show, on a log scale where the
+        half-width is 0.3 of the mean and more (:func:`capsmodel.experiments.number_texts.positive_ends`).
         ``ratio`` is the geometric mean over seeds of this scheme's metric over the first scheme's with the same seed,
         ``ratio_low`` and ``ratio_high`` the ends of its 95% interval, and ``pairs`` the seeds in which both have a
         value. ``pairs_with_0`` of them have a 0; if there is one, the ratio is NaN: 0 has no logarithm, and the other
@@ -290,20 +293,23 @@ def _sample(runs: pd.DataFrame, metrics: list[str]) -> _Sample:
 def _row(own: _Sample, base: _Sample | None, column: int, name: str) -> dict[str, Any]:
     values = own.values[:, column]
     finite = values[np.isfinite(values)]
-    mean, half_width = _mean_and_half_width(finite, fewest=TAIL_SEEDS if known_metric(name).tail else 2)
+    mean, half_width = mean_and_half_width(finite, name)
+    low, high = positive_ends(mean, half_width)
     of_base = np.empty((0, 2)) if base is None else _pairs(own, base, column)
     return {
         "mean": mean,
         "half_width": half_width,
+        "low": low,
+        "high": high,
         "skewness": skewness(finite) if len(finite) >= 3 else nan,
         "seeds": len(finite),
         **_ratio(of_base),
     }
 
 
-def _mean_and_half_width(values: FloatArray, *, fewest: int) -> tuple[float, float]:
-    """Return the mean, NaN of nothing, and half the length of its 95% interval, NaN of fewer values than these."""
-    if len(values) < fewest:
+def mean_and_half_width(values: FloatArray, metric: str) -> tuple[float, float]:
+    """Return the mean, NaN of nothing, and half the length of its 95% interval, NaN of too few values of the metric."""
+    if len(values) < (TAIL_SEEDS if known_metric(metric).tail else 2):
         return (float(values.mean()) if len(values) else nan), nan
     interval = mean_interval(values)
     return interval.value, interval.half_width

@@ -616,7 +616,7 @@ class Studied:
         return saved(draw(DrawnStudy(design, self.own_runs, self.points), metrics), file)
 
     def to_latex(self, metrics: Sequence[str] = ()) -> str:
-        """Return a LaTeX table: of the words on claims where there are some, else of means and half-widths.
+        """Return a LaTeX table: of the words on claims where there are some, else of means and their intervals.
 
         The first has a line for each claim and point, with its metric, what is printed, and ours with its interval. The
         second has one for each point, of `metrics` or `main_metrics`; errors as :meth:`table`. See

@@ -235,7 +235,9 @@ def of_schemes(runs: pd.DataFrame, names: Sequence[str], metrics: Sequence[str])
 def test_one_seed_has_no_interval() -> None:
     row = of_schemes(pd.DataFrame({"scheme": ["a"], "seed": [1], "x": [3.0]}), ["a"], ["x"]).iloc[0]
     assert (row["mean"], row["ratio"], row["seeds"]) == (3.0, 1.0, 1)
-    assert np.isnan([row["half_width"], row["skewness"], row["ratio_low"], row["ratio_high"]]).all()
+    assert np.isnan(
+        [row["half_width"], row["low"], row["high"], row["skewness"], row["ratio_low"], row["ratio_high"]]
+    ).all()
     assert (row["pairs"], row["pairs_with_0"]) == (1, 0)
 
 
@@ -256,6 +258,10 @@ def test_the_table_of_a_comparison_pairs_runs_by_seed() -> None:
     # t of 3 degrees of freedom is 3.182; squares about the mean: 2.75, 34.
     expected = [3.182 * math.sqrt(2.75 / 3 / 4), 3.182 * math.sqrt(34 / 3 / 4)]
     assert table["half_width"].loc[:, "x"].tolist() == pytest.approx(expected, rel=3e-4)
+    # Of a the half-width is 0.55 of the mean and of b 1.1, so that both intervals are on a log scale.
+    for name, half in zip("ab", expected, strict=True):
+        mean, low, high = table.loc[(name, "x"), ["mean", "low", "high"]]
+        assert (low, high) == pytest.approx((mean * math.exp(-half / mean), mean * math.exp(half / mean)), rel=1e-3)
     # Cubes about the mean: of a 1.125, of b 0; sqrt(4 * 3) / 2 corrects a sample of four.
     skewed = [3**0.5 * (1.125 / 4) / (2.75 / 4) ** 1.5, 0.0]
     assert table["skewness"].loc[:, "x"].tolist() == pytest.approx(skewed, rel=1e-12, abs=1e-15)

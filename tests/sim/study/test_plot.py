@@ -28,6 +28,9 @@ from capsim import (
 )
 from capsim.results.fct import fct_percentile_s
 from capsim.study.comparison import comparison
+from capsim.study.plot import DrawnStudy, draw, draw_side_by_side, metric_latex
+from capsim.study.scheme_runs import metric_table
+from capsim.study.texts import mean_cells
 from capsmodel.plotting import COLOURS, look
 
 SMALL = Scenario(
@@ -208,6 +211,27 @@ def test_a_latex_table_has_means_and_half_widths(compared):
     assert lines[2] == r"scheme & short flows with a timeout, \% & mean FCT, short, ms \\"
     assert re.fullmatch(r"ecmp & \$0 \\pm 0\$ & \$[\d.]+ \\pm [\d.]+\$ \\\\", lines[4])
     assert lines[-1] == r"\end{tabular}"
+
+
+@pytest.mark.parametrize("values_s", [(0.001, 0.002, 0.009), (0.010, 0.0101, 0.0103)])
+def test_an_interval_has_the_same_ends_in_table_text_latex_and_pictures(values_s):
+    """Catches a picture, a LaTeX table or a text with mean ± half-width where the others have a log scale."""
+    metric, study = "mean_fct_short_s", study_of(["ecmp"], panel=[{"metric": "mean_fct_short_s"}])
+    runs = pd.DataFrame({"scheme": "ecmp", "seed": [1, 2, 3], metric: values_s})
+    table = metric_table(runs, [{"scheme": "ecmp"}], [metric], first_scheme="ecmp")
+    (row,) = table.to_dict("records")
+    ends_ms = [1e3 * row["low"], 1e3 * row["high"]]
+    assert ends_of_bar(draw_side_by_side(table, ["ecmp"], [metric]), 0) == pytest.approx(ends_ms)
+    assert ends_of_bar(draw(DrawnStudy(study.design, runs, study.design.points())), 1) == pytest.approx(ends_ms)
+    (cells,) = mean_cells([row], ["scheme"])
+    latex = metric_latex(table, ["scheme"]).splitlines()[4].split(" & ")[1].removesuffix(r" \\")
+    assert latex.strip("$").replace("--", "-").replace(r"\pm", "±") == cells["mean FCT, short, ms"]
+
+
+def ends_of_bar(figure, coordinate):
+    """Return both ends of the only error bar of a figure, in the unit of its axis."""
+    (bars,) = figure.axes[0].containers[0][2]
+    return bars.get_segments()[0][:, coordinate].tolist()
 
 
 def test_a_result_draws_its_completion_times_and_histograms(tmp_path):
