@@ -35,6 +35,7 @@ from capsmodel.cli.shared.run_output import (
     records,
     seeds_line,
     totals_line,
+    without_value,
 )
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
 from capsmodel.experiments.number_texts import number
@@ -186,7 +187,8 @@ def _print(compared: Studied, scenario: Scenario, seeds: int, output: Output) ->
     ratios = "geometric means, seed by seed (95% interval)" if seeds > 1 else "of the same flows"
     explain(f"{scenario.name}: {interval_words(seeds)}; ratios to {compared.schemes[0]} are {ratios}")
     explain(*filter(None, [offered_line(compared.runs)]), *profile_lines(compared.filled.values()))
-    blocks = _blocks(compared)
+    every = _blocks(compared)
+    blocks = _with_values(compared, every)
     for title, metrics, with_ratio in blocks:
         first = compared.schemes[0] if with_ratio else None
         rows, columns = metric_rows(table, ["scheme"], metrics, first_scheme=first)
@@ -196,16 +198,23 @@ def _print(compared: Studied, scenario: Scenario, seeds: int, output: Output) ->
     missing = missing_ratios(table, ["scheme"], paired, seeds=seeds)
     needed = filter(None, [seeds_line(_widths(table, blocks))])
     shape = _skewness_lines(table, blocks)
-    explain("", *missing, *_remarks(compared.runs), *needed, *shape, totals_line(compared.runs))
+    absent = without_value(compared, [metric for _, metrics, _ in every for metric in metrics], printed=())
+    explain("", *absent, *missing, *_remarks(compared.runs), *needed, *shape, totals_line(compared.runs))
     if compared.study.claims:
         say("")
         print_verdicts(compared, output)
 
 
 def _blocks(compared: Studied) -> tuple[_Block, ...]:
-    """Return what is printed: of collective operations, of flows where these are not their messages, of packets."""
+    """Return what may be printed: of collective operations, of flows that are not their messages, of packets."""
     of_operations = _OF_COLLECTIVES if compared.has_collectives else ()
     return of_operations + (_OF_FLOWS if compared.has_other_flows else ()) + _OF_PACKETS
+
+
+def _with_values(compared: Studied, blocks: Sequence[_Block]) -> tuple[_Block, ...]:
+    """Return the tables without the metrics that no run has a value of, and without those that are empty then."""
+    filled = [(title, compared.measured(metrics), has_ratio) for title, metrics, has_ratio in blocks]
+    return tuple(block for block in filled if block[1])
 
 
 def _remarks(runs: pd.DataFrame) -> list[str]:

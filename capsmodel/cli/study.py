@@ -33,6 +33,7 @@ from capsmodel.cli.shared.run_output import (
     records,
     shown,
     totals_line,
+    without_value,
 )
 from capsmodel.cli.shared.scenario import profile_lines
 from capsmodel.cli.shared.table import Column
@@ -42,7 +43,13 @@ from capsmodel.papers.index import read_ledger
 from capsmodel.papers.studies import own_studies, simulated_studies, study_file
 from capsmodel.plotting import can_draw, check_figure_path, save_figure
 
-_OF_FLOWS = ("mean_fct_short_s", "p99_fct_short_s", "timeout_ratio_short", "mean_fct_short_without_timeouts_s")
+_OF_FLOWS = (
+    "mean_fct_short_s",
+    "p99_fct_short_s",
+    "timeout_ratio_short",
+    "mean_fct_short_without_timeouts_s",
+    "mean_slowdown",
+)
 _PER_HOUR = 1 / 3600
 _LIST = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
 
@@ -116,8 +123,8 @@ def study(
         cluster must see DIR under the same name.
     metrics
         What to print of a study without claims, separated by commas (times and bandwidth of collective operations where
-        there are some; else mean and 99th percentile of short flows, how many have a timeout, and the mean of those
-        that have none); DIR/table.csv has all.
+        there are some; else mean and 99th percentile of short flows, how many have a timeout, the mean of those
+        that have none, and the mean slowdown of all, as far as a run has a value); DIR/table.csv has all.
     plot
         File for the picture (.pdf, .png or .svg), in place of DIR/study.png.
     """
@@ -409,7 +416,8 @@ def _print_settings(studied: Studied, folder: Path, output: Output) -> None:
 
 def _print(studied: Studied, metrics: Sequence[str], output: Output) -> None:
     of_operations = OF_COLLECTIVES if studied.has_collectives else ()
-    metrics = metrics or of_operations + (_OF_FLOWS if studied.has_other_flows else ())
+    defaults = of_operations + (_OF_FLOWS if studied.has_other_flows else ())
+    metrics = metrics or studied.measured(defaults) or defaults
     table = studied.table(metrics)
     if not output.is_text:
         print_table(records(table), output=output)
@@ -428,4 +436,4 @@ def _print(studied: Studied, metrics: Sequence[str], output: Output) -> None:
         say("")
         print_table(rows, columns=columns, title=shown(metric).label)
     missing = missing_ratios(table, several, metrics, seeds=seeds) if first else []
-    explain("", *missing, totals_line(studied.runs))
+    explain("", *without_value(studied, defaults, printed=metrics), *missing, totals_line(studied.runs))

@@ -322,6 +322,17 @@ def test_compare_prints_a_table_and_writes_a_figure(
     assert saved == [row["mean"] for row in rows if row["metric"] == "mean_fct_short_s"]
 
 
+def test_tables_that_no_run_has_a_value_for_are_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Catches a table of dashes where no flow is short."""
+    flows = tmp_path / "long.csv"
+    flows.write_text("src,dst,flow_bytes,start_s\n0,2,200000,0\n1,3,200000,0\n", encoding="utf-8")
+    line = ["compare", "--fabric", "leaf-spine:2x2x2", "--flow-file", str(flows), "--schemes", "ecmp", "--seeds", "1"]
+    out = " ".join(printed([*line, "--jobs", "1"], capsys).split())
+    assert "Long flows" in out
+    assert "Short flows" not in out
+    assert "left out, since no run has a value: mean FCT, short; p99 FCT, short; " in out
+
+
 def test_schemes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(printed(["schemes", "--json"], capsys))
     assert {"ecmp", "rps"} <= {row["scheme"] for row in rows}

@@ -144,6 +144,12 @@ def interval_words(seeds: int) -> str:
     return f"means over {seeds} seeds with 95% intervals ({ends}{of_tails})"
 
 
+def without_value(studied: "Studied", metrics: Sequence[str], *, printed: Sequence[str]) -> list[str]:
+    """Return a line that names the metrics that no run has a value of, unless they are printed; none where all have."""
+    absent = [shown(metric).words for metric in metrics if metric not in {*studied.measured(metrics), *printed}]
+    return [f"left out, since no run has a value: {'; '.join(absent)}"] if absent else []
+
+
 def seeds_line(widths: Iterable[tuple[str, float, int]]) -> str:
     """Return how many seeds would make each interval that is wider than 10% as short; empty where none is.
 

@@ -41,6 +41,7 @@ SHOWN_METRICS = (
     "p99_fct_short_s",
     "p999_fct_short_s",
     "mean_fct_long_s",
+    "mean_slowdown",
     "mean_throughput_long_bps",
     "reorder_ratio",
     "packets_dropped",

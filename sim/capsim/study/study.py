@@ -41,7 +41,15 @@ from capsim.study.claims.samples import Statement
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.kept_runs import Group
 from capsim.study.metrics import METRICS, OF_COLLECTIVES, known_metric
-from capsim.study.plot import PLOTTED, DrawnStudy, draw, draw_side_by_side, metric_latex, verdict_latex
+from capsim.study.plot import (
+    PLOTTED,
+    WITHOUT_SHORT_FLOWS,
+    DrawnStudy,
+    draw,
+    draw_side_by_side,
+    metric_latex,
+    verdict_latex,
+)
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.scheme_runs import (
     COMPILING,
@@ -458,7 +466,11 @@ class Studied:
     @cached_property
     def has_collectives(self) -> bool:
         """Return whether a collective operation has ended in some run."""
-        return OF_COLLECTIVES[0] in self.runs and bool(self.runs[OF_COLLECTIVES[0]].notna().any())
+        return bool(self.measured(OF_COLLECTIVES[:1]))
+
+    def measured(self, metrics: Sequence[str]) -> tuple[str, ...]:
+        """Return those of `metrics` of which some run has a value."""
+        return tuple(name for name in metrics if name in self.runs and self.runs[name].notna().any())
 
     @cached_property
     def has_other_flows(self) -> bool:
@@ -470,8 +482,8 @@ class Studied:
     def main_metrics(self) -> tuple[str, ...]:
         """Return what a picture and a LaTeX table show where nothing else is asked for, or what claims compare."""
         of_operations = (OF_COLLECTIVES[0], *OF_COLLECTIVES[2:]) if self.has_collectives else ()
-        measured = [metric for metric in (*of_operations, *PLOTTED) if metric in self.runs]
-        wanted = measured if self.has_other_flows else of_operations
+        of_flows = PLOTTED if self.measured(PLOTTED[:1]) else WITHOUT_SHORT_FLOWS
+        wanted = self.measured((*of_operations, *of_flows)) if self.has_other_flows else of_operations
         return tuple(wanted) or tuple(dict.fromkeys(self.study.design.metric(claim) for claim in self.study.claims))
 
     def table(self, metrics: Sequence[str] = ()) -> pd.DataFrame:
