@@ -106,7 +106,7 @@ def notebooks(folder: Path) -> None:
     try:
         import jupytext
     except ModuleNotFoundError:
-        raise ParameterError("notebooks are made with Jupytext: pip install 'capsmodel[notebooks]'") from None
+        raise ParameterError("notebooks are made with Jupytext: pip install '.[notebooks]' in a clone") from None
     sources, figures = notebook_folders()
     texts = {f"{file.stem}.ipynb": file.read_text(encoding="utf-8") for file in sorted(sources.glob("*.py"))}
     require(not folder.exists() or folder.is_dir(), f"{folder} is a file: name a folder")

@@ -53,13 +53,15 @@ def _rows(compared: Studied) -> list[dict[str, Any]]:
 
 
 def _finding(compared: Studied) -> str:
-    """Return which scheme is best and how CAPS compares, with the paired interval of its ratio to ECMP."""
-    table = compared.table(("mean_fct_short_s",))
-    best = table.sort_values("mean")["scheme"].iloc[0]
+    """Return which schemes may be best and how CAPS compares, with the paired interval of its ratio to ECMP."""
+    table = compared.table(("mean_fct_short_s",)).sort_values("mean")
+    best = table["scheme"].iloc[0]
+    alike = table["scheme"][~(table["low"] > table["high"].iloc[0])].tolist()[1:]
+    besides = f", but {', '.join(alike)} cannot be told from it: their intervals overlap" if alike else ""
     caps = table[table["scheme"] == "caps"].iloc[0]
     share = with_interval(caps["ratio"], caps["ratio_low"], caps["ratio_high"])
     return (
-        f"Short flows finish soonest on average under {best}. caps needs {share} of the time that "
+        f"Short flows finish soonest on average under {best}{besides}. caps needs {share} of the time that "
         f"{compared.schemes[0]} needs on the same flows. The scheme caps acknowledges each packet, because its "
         "measurement of blocked packets needs that; in the other reading of the paper a unit is acknowledged "
         "when it decodes: the scheme caps_decode. The mean depends on the flows that had to wait for a timeout: "
