@@ -97,6 +97,16 @@ def test_remarks_say_what_the_load_of_the_seeds_does(large: Path, offered: list[
     assert all(part in one for one, part in zip(of_load, line, strict=True))
 
 
+def test_remarks_say_which_flows_decide_a_tail_or_had_not_ended(large: Path) -> None:
+    """By hand: of four flows one that counts thrice of six. Wrong line: a share of rows where they have weights."""
+    found = estimate(large, schemes=["ecmp"], leaves=4, seeds=1, engine="reference")
+    four = found.flows["ecmp"].iloc[:4].assign(timeouts=[2, 0, 0, 0], finished=[True, True, True, False])
+    lines = replace(found, flows={"ecmp": four.assign(weight=[3, 1, 1, 1])}).remarks()
+    assert "ecmp: 50% of the flows had a timeout, which decide the tail: give more seeds" in lines
+    assert "ecmp: 1 of 4 flows had not ended: raise end_s" in lines
+    assert not any("timeout" in line or "not ended" in line for line in found.remarks())
+
+
 @pytest.mark.parametrize(
     ("keys", "line"),
     [
