@@ -79,6 +79,7 @@ def study(
     keep_results: Keep = False,
     metrics: Metrics = None,
     plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    latex: Annotated[Flag, Parameter(group=OUTPUT)] = False,
     output: Output = AS_TEXT,
 ) -> None:
     """Run a study: the points of its axes, with several seeds, and decide what it claims.
@@ -127,11 +128,14 @@ def study(
         that have none, and the mean slowdown of all, as far as a run has a value); DIR/table.csv has all.
     plot
         File for the picture (.pdf, .png or .svg), in place of DIR/study.png.
+    latex
+        Print the table of verdicts, or of --metrics, as LaTeX.
     """
     require(not (quick and reduced), "--quick and --reduced exclude each other: give one")
     limits = budget is not None or shard is not None
+    require(not (latex and not output.is_text), "--latex and --json or --csv exclude each other: give one")
     flags = settings or quick or reduced or expand or costs or check or limits or keep_results or machines.given
-    has_others = bool(set_) or flags or any(one is not None for one in (seeds, out, metrics, plot))
+    has_others = bool(set_) or flags or latex or any(one is not None for one in (seeds, out, metrics, plot))
     if known or new:
         _list_or_write(study, known=known, new=new, is_alone=not has_others, output=output)
         return
@@ -141,6 +145,8 @@ def study(
     changed, share, wanted = dict(settings_of(set_)), parse_shard(shard or "1/1"), _wanted(metrics)
     request = _study(study, changed, seeds, reduced=reduced, text_only=costs and not settings, loads_files=not expand)
     folder = out or Path(request.name)
+    whole = not way and share[1] == 1
+    require(whole or not latex, f"{way or '--shard'} prints no table of the study: leave out --latex")
     if way:
         _look_at(request, way, folder, machines, output)
         return
@@ -153,7 +159,7 @@ def study(
         _print_shard(studied, share, study, folder, output)
     else:
         before = _words_as_filed(study, studied, folder) if changed else {}
-        _finish(studied, folder, wanted, plot, output, before=before, settings=settings)
+        _finish(studied, folder, wanted, plot, output, before=before, settings=settings, latex=latex)
 
 
 def merge(
@@ -377,6 +383,7 @@ def _finish(
     *,
     before: Mapping[str, str] = MappingProxyType({}),
     settings: bool = False,
+    latex: bool = False,
 ) -> None:
     """Write tables and figure, and print verdicts, or the metrics asked for, or else those of what the runs have."""
     write_whole(folder / "runs.csv", studied.runs.to_csv(index=False))
@@ -388,6 +395,9 @@ def _finish(
     if len(studied.runs) and can_draw():
         save_figure(studied.plot(), folder / "study.png" if plot is None else plot)
     caution(*studied.remarks())
+    if latex:
+        say(studied.to_latex(metrics))
+        return
     if output.is_text:
         explain(*profile_lines(studied.filled.values()))
     if claimed:

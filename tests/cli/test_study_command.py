@@ -284,7 +284,9 @@ def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(made_up, capsys):
     made_up.ratio, made_up.spread = (lambda *_: 1.0), 0.3
     Path("study.toml").write_text(STUDY.replace("seeds = 2", "seeds = [8, 16]") + CLAIM)
     line = "study study.toml --jobs 1 --out DIR"
-    assert "1 claims: 1 open" in printed(line, capsys)
+    out = " ".join(printed(line, capsys).split())
+    assert "1 claims: 1 open" in out
+    assert re.search(r"lower: about (\d+) seeds \([\d.]+ CPU s\) decide it .*: give --seeds \1 ", out)
     assert {row["id"] for row in verdicts("DIR")} == {"lower"}
     assert {row["seeds"] for row in verdicts("DIR")} == {"16"}
     assert [row["point"] for row in verdicts("DIR")] == [
@@ -292,7 +294,10 @@ def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(made_up, capsys):
         "rps against ecmp, traffic.load 0.6",
     ]
     assert len(made_up.ran) == len(part_files(Path("DIR/runs"))) == 64
-    succeeded(line, capsys)
+    latex = printed(f"{line} --latex", capsys)
+    assert latex.startswith("\\begin{tabular}")
+    assert latex.count("lower & ") == 2
+    assert "leave out --latex" in refused("study study.toml --latex --costs", capsys)
     assert len(made_up.ran) == 64
     assert "64 rows in DIR/runs, all of study" in printed("study study.toml --out DIR --check", capsys)
     (costs,) = json.loads(printed("study study.toml --out DIR --costs --json", capsys))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from capsim import Studied
+    from capsim.study.campaign import Verdict
 
 
 Row = dict[str, Any]
@@ -223,9 +224,19 @@ def print_verdicts(studied: "Studied", output: Output, before: Mapping[str, str]
     print_table(rows, columns=columns, title=studied.study.name, output=output)
     if not output.is_text:
         return
-    words = [studied.verdict(name).word for name, claim in studied.study.claims.items() if claim.is_simulated]
+    verdicts = {name: studied.verdict(name) for name, claim in studied.study.claims.items() if claim.is_simulated}
+    words = [verdict.word for verdict in verdicts.values()]
     counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
     explain("", f"{len(words)} claims: {counts}. {totals_line(studied.runs) if len(studied.runs) else 'No run.'}")
+    explain(*(line for name, verdict in verdicts.items() for line in _what_decides(name, verdict)))
+
+
+def _what_decides(claim: str, verdict: "Verdict") -> list[str]:
+    """Return a line for a claim that is open after its runs: the seeds that would decide it, or why no number does."""
+    if not (verdict.seeds and verdict.takes_seeds):
+        return [f"{claim} stays open: {verdict.stays_open}"] if verdict.seeds and verdict.stays_open else []
+    takes = f"about {verdict.takes_seeds} seeds ({number(verdict.takes_cpu_s)} CPU s)"
+    return [f"{claim}: {takes} decide it if further ones scatter as these: give --seeds {verdict.takes_seeds}"]
 
 
 def totals_line(runs: "pd.DataFrame") -> str:
