@@ -99,10 +99,10 @@ def in_percent(value: float) -> str:
 
     Examples
     --------
-    >>> in_percent(60.0), in_percent(0.6), in_percent(-2.0)
+    >>> in_percent(60.0), in_percent(0.6), in_percent(1.2)  # 1.2 is more likely too much than 1.2%
     ('; 60% is 0.6', '', '')
     """
-    return f"; {value:g}% is {value / 100:g}" if 1 < value <= 100 else ""
+    return f"; {value:g}% is {value / 100:g}" if 2 <= value <= 100 else ""
 
 
 def _number_or_array(values: FloatArray) -> FloatOrArray:

@@ -30,6 +30,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _CURVES = (*COLOURS, "#000000")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES = ("-", "--", "-.", ":")
+FORMATS = ("png", "pdf", "svg")  # of figures; matplotlib knows more, of which some blur text
 TITLE_CHARACTERS = 54
 """Characters of a title in a line above a figure of the default width."""
 
@@ -136,7 +137,7 @@ def check_figure_path(path: Path) -> None:
         If a folder, device or pipe is there.
     """
     suffix = path.suffix.lower().lstrip(".")
-    if suffix not in new_figure().canvas.get_supported_filetypes():
+    if suffix not in FORMATS:
         raise ParameterError(f"{path} has no known figure suffix: use .png, .pdf or .svg")
     if not path.parent.is_dir():
         raise ParameterError(f"{path.parent} is no folder: make it first or choose another place for {path.name}")

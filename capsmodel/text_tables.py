@@ -408,7 +408,7 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     Raises
     ------
     ParameterError
-        As :func:`toml_tables`, or if the file is no UTF-8 text.
+        As :func:`toml_tables`, or if the file is no UTF-8 text or has no key.
     OSError
         If the file cannot be read.
     """
@@ -416,7 +416,10 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
         text = read_text(path)
     except UnicodeDecodeError:
         raise ParameterError(f"{path.name} is not TOML: it is not UTF-8 text") from None
-    return text, toml_tables(text, name=path.name)
+    tables = toml_tables(text, name=path.name)
+    example = "write tables, as [fabric] and [[traffic]] of a scenario, or [scenario] of a study"
+    require(bool(tables), f"{path.name} is empty: {example}")
+    return text, tables
 
 
 def toml_tables(text: str, *, name: str) -> dict[str, Any]:

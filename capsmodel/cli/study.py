@@ -17,7 +17,7 @@ from capsim.results.load_record import offered_line
 from capsim.study.campaign import Campaign
 from capsim.study.claims.design import Design
 from capsim.study.file import RelationName, read_study, tables_of
-from capsim.study.metrics import METRICS, OF_COLLECTIVES
+from capsim.study.metrics import METRICS, OF_COLLECTIVES, check_percentile
 from capsim.study.points import point_name
 from capsim.study.study import ROWS, Studied, Study
 from capsmodel.checks import choice, require
@@ -318,6 +318,7 @@ def _wanted(text: str | None) -> list[str]:
     names = [part.strip() for part in text.split(",") if part.strip()]
     require(bool(names), "--metrics is empty: name some, as in --metrics mean_fct_short_s,timeouts")
     for name in names:
+        check_percentile(name, "--metrics")
         choice("--metrics", name, METRICS)
     return names
 

@@ -156,9 +156,8 @@ class ReedSolomon(PatternCode):
         super().__init__(k, r=r, packet_bytes=packet_bytes)
         choice("convention", convention, CONVENTIONS)
         limit = len(CONVENTIONS[convention])
-        require(
-            self.n <= limit, f"k + r = {self.n}, but GF(2^8) has {limit} points for {convention!r}: use smaller units"
-        )
+        by = "" if convention == "cauchy" else f" by {convention}"
+        require(self.n <= limit, f"k + r = {self.n}, but a unit{by} has at most {limit} packets: use smaller units")
         self.convention = convention
         self._points, self._scales, self.parity_matrix = _tables(convention, self.k, self.r)
         self._parity: Combiner | None = None  # made when needed; a `cached_property` would slow all attributes down

@@ -1,7 +1,7 @@
 """References to what a run used: the sources of its schemes and of its flow sizes.
 
-A scheme names its sources in `cite`: the key of a paper, that of an entry of ``data/papers/sources.toml``, or an RFC,
-an arXiv number or a specification, which is a reference by itself.
+A scheme names its sources in `cite`: the key of a paper, that of an entry of ``data/papers/sources.toml``, or an
+arXiv number or a specification, which is a reference by itself.
 """
 
 import re
@@ -53,7 +53,8 @@ def cite_run(scenario: Scenario, *, style: Literal["bibtex", "text"] = "bibtex")
     Advait Dixit, Pawan Prakash, Y. Charlie Hu, Ramana Rao Kompella. On the Impact of Packet Spraying in Data Center \
 Networks. Proc. IEEE INFOCOM, 2013.
     <BLANKLINE>
-    RFC 8257.
+    Stephen Bensley, Dave Thaler, Praveen Balasubramanian, Lars Eggert, Glenn Judd. Data Center TCP (DCTCP): TCP \
+Congestion Control for Data Centers. RFC 8257, 2017.
     <BLANKLINE>
     Flow sizes websearch_dctcp: HKUST-SING/TrafficGenerator, conf/DCTCP_CDF.txt (2017-04).
     """

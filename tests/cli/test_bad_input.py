@@ -126,6 +126,8 @@ BAD = [
     ("gallery caps-fig9a --paper caps", "caps-fig9a is of one paper: leave out --paper"),
     ("gallery --plot all.png", "--plot takes one picture: name it, as in capsmodel gallery caps-fig9b"),
     ("gallery caps-fig9a --plot x.txt", "x.txt has no known figure suffix"),
+    ("gallery caps-fig9a --plot x.gif", "x.gif has no known figure suffix: use .png, .pdf or .svg"),
+    ("codec encode missing.bin --out x.caps", "missing.bin: No such file or directory: check its name and folder"),
     ("study caps-ps-sim --jobs 2 --cluster tcp://127.0.0.1:1", "--jobs and --cluster exclude each other: give one"),
     ("study caps-ps-sim --quick --jobs 0", "jobs = 0"),
     ("study caps-ps-sim --quick --cluster tcp://127.0.0.1:1", "no Dask scheduler at tcp://127.0.0.1:1"),

@@ -43,8 +43,11 @@ def test_a_row_for_repair_packets_that_units_are_seen_to_fail_with(few_units, ca
 
 def test_units_too_large_for_reed_solomon_have_no_bytes(capsys, monkeypatch):
     monkeypatch.setattr(sent_windows, "UNITS", 60)
-    (row,) = rows(capsys, 300, 0, PathLosses([0.01, 0.002]))
-    assert (row["bytes_units"], row["bytes_failed"]) == (None, None)
+    for k in (300, 200):  # all packets sent are computed: their numbers are k to 2 k + r - 1, and a code has 256
+        found = rows(capsys, k, 0, PathLosses([0.01, 0.002]))
+        assert [(row["bytes_units"], row["bytes_failed"]) for row in found] == [(None, None)]
+    print_sent_units(200, 0, losses=PathLosses([0.01, 0.002]), output=Output())
+    assert "Units have no bytes where 2 k + r is above 256." in " ".join(capsys.readouterr().out.split())
 
 
 def test_text_says_what_the_answer_itself_would_need(few_units, capsys):

@@ -380,6 +380,8 @@ BAD = [
     ("simulate --flow-file nosuch.csv --load 0.5", "--load"),
     ("simulate --flows 10000000000000", "flows: Expected `int` <= 100000000, but it is 10000000000000"),
     ("simulate p64 --load 0.5", "no Poisson traffic"),
+    ("simulate p64 --flows 10", "its traffic is of the kind batch: change that with --set traffic.KEY=VALUE"),
+    ("simulate p64 --set transport.rto=10ms", "is not a parameter of newreno: did you mean min_rto_s or max_rto_s"),
     ("compare p64", "--schemes"),
     ("compare p64 --schemes ecmp,nosuch", "nosuch"),
     ("compare p64 --schemes ecmp,ecmp", "twice"),
@@ -501,6 +503,13 @@ def test_pictures_and_flows_are_files_of_their_own(tmp_path: Path) -> None:
         (name, seed): 20 for name in ("ecmp", "rps") for seed in (1, 2)
     }
     assert all((tmp_path / name).stat().st_size > 1000 for name in ("one.png", "two.svg"))
+
+
+def test_an_empty_file_is_called_empty(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("empty.toml").write_text("# nothing but a comment\n", encoding="utf-8")
+    for command in ("simulate", "study"):
+        assert refused(f"{command} empty.toml", capsys).startswith("capsmodel: empty.toml is empty: write tables, as [")
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,7 @@ def test_tables_are_written_where_nothing_can_draw(copied, capsys, monkeypatch):
         ("study study.toml --jobs 0", "jobs = 0"),
         ("study study.toml --cluster nowhere", "no Dask scheduler at nowhere"),
         ("study study.toml --metrics nosuch --jobs 1", "--metrics = 'nosuch', but it must be one of flows"),
+        ("study study.toml --metrics p99.99_fct_s --jobs 1", "p99.99_fct_s is no percentile that is recorded: there"),
         ("study study.toml --metrics , --jobs 1", "--metrics is empty"),
         ("study study.toml --out small.toml", "small.toml is a file"),
         ("study study.toml --out .", "which is no result"),

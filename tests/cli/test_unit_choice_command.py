@@ -132,6 +132,14 @@ def test_sendings_that_fit_exactly_are_in_time(capsys):
     assert "1 sending fits; the code then" in in_one_line(printed(f"{line} --deadline 149us", capsys))
 
 
+def test_a_deadline_without_delays_says_that_it_takes_none(capsys):
+    line = "choose-unit --k 45 --blocking-prob 0.01 --failure-prob 1e-6 --rate 12Gbps --deadline 150us"
+    for option in ("", "--retransmit 100us"):
+        text = in_one_line(printed(f"{line} {option}", capsys))
+        assert "The delay of the paths is taken as 0; --path-file with a column delay_us gives it." in text
+        assert ("as many packets are sent again as the unit lacks, those lost beyond r" in text) == bool(option)
+
+
 def test_packets_that_end_exactly_at_the_deadline_are_in_time(tmp_path, capsys):
     """60 packets of 1 us behind a delay of 10 us, in 70 us."""
     (tmp_path / "two.csv").write_text("loss,delay_us,count\n0,10,2\n", encoding="utf-8")
@@ -308,6 +316,10 @@ def test_a_long_time_is_told_in_days():
         ("choose-unit 64 PATHS --failure-prob 1e-6 --burst many", "--burst many: write packets of a path, as in 5"),
         ("choose-unit 64 PATHS --failure-prob 1e-6 --deadline 10us --rate 25Gbps", "deadline_s = 1e-05"),
         ("choose-unit 64 PATHS --failure-prob 1e-6 --deadline 60us --rate 25Gbps --k 64", "misses the deadline"),
+        (
+            "choose-unit --k 200 --blocking-prob 0.01 --failure-prob 1e-6 --rate 1Gbps --deadline 2.4ms",
+            "misses the deadline, and k packets take 0.0024 s at least: lower k, or give more time",
+        ),
         ("choose-unit 64 PATHS --failure-prob 1e-6 --first-path 16", "first_path = 16"),
         ("choose-unit 64 PATHS --failure-prob 1e-6 --lost 12/1000", "--lost is the loss of equal, independent packets"),
         ("choose-unit 64 --failure-prob 1e-6 --lost 12", "--lost 12: write lost/sent"),

@@ -158,7 +158,7 @@ def test_isal_has_no_larger_units(capsys):
         ("--r 0", "--r 0, but without a repair packet there is nothing to encode: give --r of at least 1"),
         ("--seconds 0", "--seconds 0, but it must be above 0 and at most 60"),
         ("--seconds nan", "--seconds nan, but it must be above 0 and at most 60"),
-        ("--k 300 --code rs", "k + r = 308, but GF(2^8) has 256 points for 'cauchy': use smaller units"),
+        ("--k 300 --code rs", "k + r = 308, but a unit has at most 256 packets: use smaller units"),
         ("--code raptorq", "--code = 'raptorq', but it must be one of"),
         ("--packet-size 0B", "packet_bytes = 0, but"),
     ],

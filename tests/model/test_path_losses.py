@@ -427,7 +427,7 @@ def test_the_mean_loss_counts_paths_by_weight_and_those_that_are_down():
         (lambda: PathLosses([0.1], deadline_s=1e-6, packet_s=2e-6), "give a later one"),
         (lambda: PathLosses([0.1], deadline_s=9, packet_s=2, delay=PathDelay(8)), "deadline_s = 9, but sending"),
         (lambda: PathLosses([0.1], deadline_s=9, packet_s=2, delay=PathDelay(1)), "share a delay is not computed"),
-        (lambda: PathLosses([0.1], deadline_s=9, packet_s=2, burst_packets=9), "let the paths take turns"),
+        (lambda: PathLosses([0.1], deadline_s=9, packet_s=2, burst_packets=9), "give spread = 'in-turn'"),
         (lambda: PathLosses([0.1], first_path=0), "first_path needs"),
         (lambda: PathLosses([0.1], spread="in-turn", first_path=3), "the paths are 0 to 0"),
         (lambda: PathLosses([0.1], burst_packets=3).failure_table(257, 3), "at most 256"),

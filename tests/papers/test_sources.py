@@ -23,6 +23,18 @@ def test_each_scheme_has_a_reference_that_is_no_key(style, subtests):
             assert not any(KEY.fullmatch(line.rstrip(".")) for line in found.splitlines())
 
 
+def test_an_rfc_is_cited_with_its_title():
+    """Over all schemes: the number alone is no reference."""
+    cited = {name: re.findall(r"RFC \d+", one.cite) for name, one in schemes().items()}
+    assert {"ecmp", "dctcp", "sack", "cubic", "mptcp", "rack"} <= {name for name, rfcs in cited.items() if rfcs}
+    for name, rfcs in cited.items():
+        found = cite_run(SMALL.replace(scheme=name)).split("\n\n") if rfcs else []
+        for rfc in rfcs:
+            (entry,) = [one for one in found if f"{{{rfc}}}" in one]
+            assert all(f"  {field} = {{" in entry for field in ("author", "title", "year"))
+            assert f"title = {{{{{rfc}}}}}" not in entry
+
+
 def test_a_source_is_cited_once_and_stacks_of_entries_too():
     mixed = SMALL.replace(scheme="rps+dctcp", traffic=(*SMALL.traffic, Batch(flow_bytes=1000, stack="repflow")))
     found = cite_run(mixed, style="text")

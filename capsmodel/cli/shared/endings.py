@@ -21,6 +21,7 @@ _REMEDIES = {
     errno.EPERM: "name a place that you may use",
     errno.ENAMETOOLONG: "give a shorter name",
     errno.ENODEV: "name a file",
+    errno.ENOENT: "check its name and folder",
 }
 _LOOK = "check the name and the disk"
 # Errors of the command line whose texts say what is wrong and no more.

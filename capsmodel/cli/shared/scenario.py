@@ -196,7 +196,10 @@ def _traffic(entries: list[Any], options: ScenarioOptions) -> list[Any]:
             raise ParameterError(f"--flow-file lists the flows: leave out --{next(iter(given))}")
         return [{"kind": "csv", "file": str(_existing(options.flow_file))}]
     if given and not any(entry["kind"] == "poisson" for entry in entries):
-        raise ParameterError(f"--{next(iter(given))}: this scenario has no Poisson traffic to change")
+        kinds = " and ".join(dict.fromkeys(entry["kind"] for entry in entries))
+        rule = "this scenario has no Poisson traffic to change"
+        remedy = f"its traffic is of the kind {kinds}: change that with --set traffic.KEY=VALUE"
+        raise ParameterError(f"--{next(iter(given))}: {rule}; {remedy}")
     return [_poisson(entry, given) if entry["kind"] == "poisson" else entry for entry in entries]
 
 

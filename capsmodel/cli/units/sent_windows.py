@@ -92,12 +92,14 @@ def print_sent_units(k: int, r: int, *, losses: PathLosses, output: Output) -> N
     title = f"Units of {k} source packets over {losses.n_paths} paths, simulated; 95% intervals"
     print_table(rows, columns=_SENT_UNITS, title=title, output=output)
     if output.is_text:
+        note = f" Units have no bytes where 2 k + r is above {_RS_PACKETS}." if 2 * k + r > _RS_PACKETS else ""
         explain(
             f"Packets cross links that lose them, {rows[0]['packets_units']} units in each row; of some their bytes do "
             "too, and a Reed-Solomon decoder says which fail. The law of the exact column gives "
-            f"{exact[r]:.3g} for r = {r}, too seldom to be compared."
+            f"{exact[r]:.3g} for r = {r}, too seldom to be compared.{note}"
             if exact[r] * rows[0]["packets_units"] < _LEAST_FAILURES
             else "Packets cross links that lose them; of some units their bytes do too, for a Reed-Solomon decoder."
+            + note
         )
 
 
@@ -119,7 +121,7 @@ def _unit_row(k: int, r: int, prob: float, *, losses: PathLosses) -> dict[str, A
     row |= {"packets_failure_prob": float(failed.mean()), "packets_low": within.low, "packets_high": within.high}
     units = max(20, UNITS_WITH_BYTES // units_apart(losses, k + r))
     names = ("bytes_units", "bytes_failed", "bytes_packets_failed")
-    if k + r > _RS_PACKETS:
+    if 2 * k + r > _RS_PACKETS:  # all packets sent are computed, and have numbers from k on
         return row | dict.fromkeys(names)
     carried, counted = (_failed(k, r, units, losses=losses, payload=payload) for payload in ("rs", ""))
     return row | dict(zip(names, (len(carried), int(carried.sum()), int(counted.sum())), strict=True))

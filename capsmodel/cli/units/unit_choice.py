@@ -323,9 +323,12 @@ def _explain_sendings(rows: Sequence[dict[str, Any]], request: Question) -> None
             f"takes longer than {longer_s * 1e6:.3g} us."
         )
     explain(
-        "Assumed: one fixed round trip; packets retransmitted are lost with the mean loss, independently. Where a slow "
-        "path carries them that is too hopeful. Delays beyond the longest least delay are not counted."
+        "Assumed: as many packets are sent again as the unit lacks, those lost beyond r. One fixed round trip; packets "
+        "retransmitted are lost with the mean loss, independently. Where a slow path carries them that is too hopeful. "
+        "Delays beyond the longest least delay are not counted."
     )
+    if not any(path.delay for path in request.losses.paths):
+        explain(_NO_DELAY)
 
 
 _COUNTED_COLUMNS = (
@@ -430,10 +433,15 @@ def _wrong_loss(request: Question, k: int, r: int, mean: float) -> list[str]:
     ]
 
 
+_NO_DELAY = "The delay of the paths is taken as 0; --path-file with a column delay_us gives it."
+
+
 def _delays(request: Question, k: int, r: int) -> list[str]:
     losses = request.losses
-    if losses.deadline_s is None or not any(path.delay for path in losses.paths):
+    if losses.deadline_s is None:
         return []
+    if not any(path.delay for path in losses.paths):
+        return [_NO_DELAY]
     if losses.delay_per == "packet":
         return ["Each packet is taken to have a delay of its own, as random paths need; a shared delay needs more."]
     other = _least(replace(losses, delay_per="packet"), request, k)

@@ -298,7 +298,7 @@ class PathLosses:
             rule = "a deadline on random paths"
             require(not shared, f"{rule} that share a delay is not computed: give delay_per = 'packet', or in-turn")
             together = self.has_runs or any(path.down for path in self.paths)
-            require(not together, f"{rule} with loss bursts or down_prob is not computed: let the paths take turns")
+            require(not together, f"{rule} with loss bursts or down_prob is not computed: give spread = 'in-turn'")
 
     def _check_down_paths(self) -> None:
         down = one_number(whole, "down_paths", self.down_paths)

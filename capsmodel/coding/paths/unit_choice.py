@@ -295,7 +295,10 @@ def _sizes_by_table(losses: PathLosses, failure_prob: float, sizes: range, neede
     if len(r) <= needed_k - sizes[0]:
         reason = "all paths may be down at once" if never else "allow more failures"
         if losses.deadline_s is not None:
-            reason = "what is sent later misses the deadline: lower k, or give more time"
+            delay_s = min(getattr(path.delay, "least_s", 0.0) for path in losses.paths)
+            least_s = needed_k * (losses.packet_s or 0.0) + delay_s + losses.codec_s
+            reason = f"what is sent later misses the deadline, and k packets take {least_s:.4g} s at least"
+            reason += ": lower k, or give more time"
         left = decisive[needed_k + width, width]
         still = f"with {width} repair packets a unit of k = {needed_k} still fails with {left:.3g}"
         raise ParameterError(f"failure_prob = {failure_prob:g} is out of reach: {still}; {reason}")

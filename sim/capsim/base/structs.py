@@ -1,7 +1,7 @@
 """Plain tables to checked structs, with one line for what breaks a rule: key, rule, value."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from functools import cache
 from types import UnionType
@@ -249,12 +249,20 @@ def did_you_mean(word: object, known: Any) -> str:
     --------
     >>> did_you_mean("laod", ["load", "scheme"])
     'did you mean load? There are load, scheme'
+    >>> did_you_mean("rto", ["mss_bytes", "min_rto_s", "max_rto_s"])
+    'did you mean min_rto_s or max_rto_s? There are mss_bytes, min_rto_s, max_rto_s'
     """
     words = {str(one).lower(): str(one) for one in known}
-    near = get_close_matches(str(word).lower(), words, n=1)
+    near = get_close_matches(str(word).lower(), words, n=1) or _with_part(str(word).lower(), words)
     shown = [*list(words.values())[:_MOST_LISTED], *(["..."] if len(words) > _MOST_LISTED else [])]
     listed = f"here are {', '.join(shown)}" if words else "here are none"
-    return f"did you mean {words[near[0]]}? T{listed}" if near else f"t{listed}"
+    meant = " or ".join(words[one] for one in near)
+    return f"did you mean {meant}? T{listed}" if near else f"t{listed}"
+
+
+def _with_part(word: str, words: Mapping[str, str]) -> list[str]:
+    """Return the words of which one is a part between underscores, as ``rto`` is of ``min_rto_s``."""
+    return [one for one in words if len(word) > 2 and word in one.split("_")][:3]
 
 
 def _kind_at(kind: Any, key: str, plain: Any) -> Any:

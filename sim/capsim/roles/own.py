@@ -5,7 +5,8 @@ An engine allocates these fields, passes them to the hooks of their component an
 =========== ============================================== =====================================================
 Scope       One record per                                 For
 =========== ============================================== =====================================================
-subflow     subflow                                        scoreboards, counters of congestion control, encoders
+subflow     subflow                                        scoreboards, counters of congestion control, encoders; of a
+                                                           balancer what all switches know of it
 flow        flow                                           a scheduler's turn
 host        host                                           a shared estimator, a pacer of all its flows
 unit        coding unit                                    what sender and receiver know of it
@@ -15,7 +16,6 @@ fabric      run                                            what all switches kno
 switch      switch                                         a counter in turn
 towards     switch and leaf that a packet goes to          memory per destination
 path        switch, leaf and candidate                     weights, measured delays
-subflow     subflow                                        what all switches know of it (balancers)
 passing     subflow, direction and tier of the switch      what the switches of one tier know of it
 set         set of candidates of a switch                  queues remembered, whatever the destination
 port        port                                           averages

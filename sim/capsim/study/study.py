@@ -40,7 +40,7 @@ from capsim.study.claims.looks import numbers_of
 from capsim.study.claims.samples import Statement
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.kept_runs import Group
-from capsim.study.metrics import METRICS, OF_COLLECTIVES, known_metric
+from capsim.study.metrics import METRICS, OF_COLLECTIVES, check_percentile, known_metric
 from capsim.study.plot import (
     PLOTTED,
     WITHOUT_SHORT_FLOWS,
@@ -498,6 +498,7 @@ class Studied:
         """
         metrics = metrics or (OF_COLLECTIVES if self.has_collectives else ()) + SHOWN_METRICS
         for metric in metrics:
+            check_percentile(metric, "metric")
             choice("metric", metric, [*METRICS, *map(str, self.runs)])
         require(len(self.runs) > 0, f"{self.study.name} has no run yet: run it first")
         schemes = self.study.design.axes.get("scheme")

@@ -21,7 +21,7 @@ from capsim.fabric.traffic import Poisson
 from capsim.results.load_record import SETTLED, settled_before
 from capsim.run.needs import expected_cpu_s
 from capsim.study.file import Claim, PrintedTable, Term, check_known, claims_of
-from capsim.study.metrics import METRICS
+from capsim.study.metrics import METRICS, check_percentile
 from capsim.study.points import Label, Point, Runs, Scale, point_name
 from capsim.study.template import filled
 from capsmodel.checks import ParameterError, require
@@ -147,6 +147,7 @@ class Design(Runs):
         first = tuple((name, axis.first) for name, axis in self.axes.items())
         name = str(filled(metric, self._known(first, setting, "paper"), where=f"{where}.metric"))
         if self.source.file.scenario:
+            check_percentile(name, f"{where}.metric")
             check_known(name, METRICS, f"{where}: there is no metric {name}")
         return name
 

@@ -278,6 +278,7 @@ def test_counts_that_can_be_0_are_compared_by_their_difference():
         ({"subject": "A", "is": "equal", "printed": "1 2 ms"}, "unknown unit|two numbers"),
         ({"metric": "", **PAIR, "is": "lower"}, "c: metric is missing"),
         ({"metric": "mean_fct_sort_s", **PAIR, "is": "lower"}, "no metric mean_fct_sort_s: did you mean"),
+        ({"metric": "p9999_fct_s", **PAIR, "is": "lower"}, "p9999_fct_s is no percentile that is recorded: there are "),
     ],
 )
 def test_a_claim_that_says_too_little_or_too_much_is_refused(claim, told):
