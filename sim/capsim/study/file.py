@@ -304,7 +304,7 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     vary : list of str
         Those of `unstated` that are tried, in order; all when left out.
     unstated_at : table or list of tables
-        Where they are tried, as `at` of a panel.
+        Where they are tried, as `at` of a panel; of a trend at all points in any case.
     let : table
         Constants, and what follows from other names.
     scenario : str or table

@@ -264,6 +264,37 @@ def test_other_settings_are_tried_at_sampled_points_only(tmp_path):
     assert not frame.duplicated(["setting", "scheme", "load", "seed"]).any()
 
 
+def test_a_ratio_that_its_means_contradict_is_open_and_says_so(tmp_path):
+    """Faster in all runs but one, whose flows of RepFlow wait so long that its mean is the higher one."""
+    alone = design(**TEXT_ALONE)
+    run(tmp_path, lambda scheme, _, seed: (40.0 if seed == 3 else 0.57) if scheme == "repflow" else 1.0, alone)
+    verdict = Campaign(alone, tmp_path).verdict("gain")
+    assert (verdict.word, verdict.seeds) == ("open", 16)
+    assert "the median of runs and the ratio of their means" in verdict.stays_open
+    run(tmp_path / "all", halved, alone)
+    assert Campaign(alone, tmp_path / "all").verdict("gain").word == "agrees"
+
+
+def test_trends_are_tried_at_all_points_in_other_settings(tmp_path):
+    """A timer may turn the middle of a series and leave its ends: with two places it would be said to rise as well."""
+    loads = [0.2, 0.3, 0.4, 0.5]
+    rises = {"id": "rises", "subject": "TCP", "is": "rising", "x": "load"}
+    panel = [{"metric": "mean_fct_short_s", "claims": [rises]}]
+    axes = TABLES["axes"] | {"load": loads}
+    study = design(unstated_at={"load": [0.2, 0.5]}, axes=axes, panel=panel)
+
+    def bent(scheme, scenario, seed):  # the mean is this times the load
+        load = scenario["traffic"][0]["load"]
+        short_timer = scenario.get("params", {}).get("transport", {}).get("min_rto_s") == 0.01
+        return {0.2: 1.0, 0.3: 2.0, 0.4: 0.3, 0.5: 0.5}[load] if short_timer else 1.0
+
+    run(tmp_path, bent, study)
+    found = Campaign(study, tmp_path)
+    assert set(found.frame.loc[found.frame["setting"] == TIMER, "load"]) == set(loads)
+    assert found.words("rises")[TEXT] == "holds"
+    assert found.words("rises")[TIMER] != "holds"
+
+
 def test_the_text_comes_first_seed_by_seed(tmp_path):
     tasks = Campaign(design(), tmp_path / "none").next_tasks()
     assert [task.payload["seed"] for task in tasks] == sorted([*range(1, 9)] * 4)

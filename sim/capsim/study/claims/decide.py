@@ -24,6 +24,10 @@ without the timeouts that carry it (`docs/verdict_rules.md` has the measured lev
 seeds, all of them have to be on one side. A rare event is not in the median: that there is some is neither claimed nor
 denied where half of the runs or fewer have it, and runs in which two counts are equal say nothing of their order.
 
+*The ratio of means.* A reader may mean the ratio of two means over seeds where a claim says by how much one scheme is
+faster. No interval of it keeps the level, but where its value gives another word than the value of the median there is
+no word (:func:`means_say_otherwise`).
+
 "Fails" counts only if a second set of seeds, disjoint from the first and looked at in the same way, says so too
 (:mod:`capsim.study.campaign`); otherwise the claim stays open. It needs both families, so it is wrong with probability
 α at most as before, and α² where the families are independent.
@@ -37,8 +41,9 @@ R. L. Berger. Multiparameter hypothesis testing and acceptance sampling. Technom
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import nan
 
 import numpy as np
 
@@ -48,7 +53,7 @@ from capsmodel.experiments.statistics.intervals import Interval, skewness
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM, repeated_median
 from capsmodel.experiments.words import STATEMENT, Holds, PointAnswers, VerdictWord, verdict_word
 
-__all__ = ["ABOUT", "FALSE_ALARM", "Decision", "Sample", "decide"]
+__all__ = ["ABOUT", "FALSE_ALARM", "Decision", "Sample", "decide", "means_say_otherwise"]
 
 ABOUT = "median of runs"
 """What a word is about, and the value and the interval beside it."""
@@ -70,6 +75,8 @@ class Sample:
         Whether the samples are logarithms; intervals are those of the ratio.
     only_signs : bool
         Whether it matters only which of two is larger: seeds with 0, where they are equal, do not count.
+    of_means : float
+        Of logarithms of ratios, that of the ratio of the means over seeds; NaN where there is none.
     """
 
     name: str
@@ -77,6 +84,7 @@ class Sample:
     says: Says | None
     logarithmic: bool = False
     only_signs: bool = False
+    of_means: float = nan
 
     @classmethod
     def silent(cls, name: str, seeds: int) -> "Sample":
@@ -98,6 +106,10 @@ class Sample:
         """Return the median of its samples, of a ratio if they are logarithms."""
         value = float(np.median(self.samples))
         return float(np.exp(value)) if self.logarithmic else value
+
+    def known_as(self, value: float) -> "Sample":
+        """Return it with one value in place of its samples."""
+        return replace(self, samples=np.full(self.samples.size, value))
 
     def interval(self, false_alarm: float) -> Interval:
         """Return the median with the interval of the look at as many seeds as samples."""
@@ -178,11 +190,18 @@ def decide(
     """
     if not points:
         return Decision("open", {})
+    word = _word(points, unknown, false_alarm, is_last=is_last)
+    if word != "open" and means_say_otherwise(points, word):
+        word = "open"
+    return Decision(word, {point.name: point.interval(false_alarm) for point in points}, points)
+
+
+def _word(points: Sequence[Sample], unknown: int, false_alarm: float, *, is_last: bool) -> VerdictWord:
     whole, part = ([one.interval(level) for one in points] for level in (false_alarm, false_alarm / len(points)))
     unknowns = [_UNKNOWN] * unknown
     counted = list(zip(points, whole, part, strict=True))
     kind = next((point.says.kind for point in points if point.says), STATEMENT)
-    word = verdict_word(
+    return verdict_word(
         kind,
         [point.answers(interval) for point, interval, _ in counted] + unknowns,
         [point.answers(interval) for point, _, interval in counted] + unknowns,
@@ -190,7 +209,19 @@ def decide(
         on_average=_on_average(points, false_alarm) if not unknown else None,
         is_last=is_last,
     )
-    return Decision(word, {point.name: interval for point, interval in zip(points, whole, strict=True)}, points)
+
+
+def means_say_otherwise(points: Sequence[Sample], word: str = "") -> bool:
+    """Return whether ratios of means give another word than `word`, and than medians of the same points would.
+
+    Both are taken as if they were known exactly: then what is absent by an interval is contrary by a hair.
+    """
+    if np.isnan([one.of_means for one in points]).all():
+        return False
+    medians = [one.known_as(float(np.median(one.samples))) for one in points]
+    means = [one if np.isnan(one.of_means) else one.known_as(one.of_means) for one in medians]
+    by_medians, by_means = (_word(exact, 0, FALSE_ALARM, is_last=True) for exact in (medians, means))
+    return by_means not in (word, by_medians)
 
 
 def _reached(counted: Sequence[tuple[Sample, Interval, Interval]], unknown: int) -> Holds:

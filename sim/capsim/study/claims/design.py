@@ -20,6 +20,7 @@ from capsim.base.bounds import shortened
 from capsim.fabric.traffic import Poisson
 from capsim.results.load_record import SETTLED, settled_before
 from capsim.run.needs import expected_cpu_s
+from capsim.study.claims.relations import TRENDS
 from capsim.study.file import Claim, PrintedTable, Term, check_known, claims_of
 from capsim.study.metrics import METRICS, check_percentile
 from capsim.study.points import Label, Point, Runs, Scale, point_name
@@ -237,6 +238,8 @@ class Design(Runs):
     def comparisons(self, claim_id: str, *, sampled: bool = False) -> tuple[ComparedRuns, ...]:
         """Return what a claim compares, at all points or at those where settings are compared.
 
+        A trend is compared at all points in all settings: that of two places need not be that of the whole series.
+
         Raises
         ------
         ParameterError
@@ -245,7 +248,7 @@ class Design(Runs):
         if claim_id not in self._compared:
             self._compared[claim_id] = self._comparisons(claim_id)
         compared = self._compared[claim_id]
-        if not sampled or self._sampled is None:
+        if not sampled or self._sampled is None or self.claims[claim_id].is_ in TRENDS:
             return compared
         return tuple(one for one in compared if all(_own(point) in self._sampled for point in one.points))
 

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from capsim.study.claims.decide import Decision, Sample, decide
+from capsim.study.claims.decide import Decision, Sample, decide, means_say_otherwise
 from capsim.study.claims.samples import RunRows, Statement
 from capsim.study.metrics import known_metric
 from capsmodel.experiments.statistics.sequential import repeated_median
@@ -124,7 +124,8 @@ def _carried_over(text: Sample, before: Sample, after: Sample, *, added: bool) -
     if unknown := next((one for one in (text, before, after) if one.is_silent), None):
         return unknown
     if added or after.logarithmic:
-        return replace(after, samples=text.samples + (after.samples - before.samples))
+        of_means = text.of_means + (after.of_means - before.of_means)
+        return replace(after, samples=text.samples + (after.samples - before.samples), of_means=of_means)
     if not ((before.samples > 0) & (after.samples > 0)).all():
         return Sample.silent(f"{after.name} (0 in some runs)", text.samples.size)
     return replace(after, samples=text.samples * (after.samples / before.samples))
@@ -208,7 +209,10 @@ def why_open(points: Iterable[Sample], not_as_printed: Sequence[str], reconstruc
         return f"no number of seeds decides it: {reconstructed} stands in for a scheme that the paper only names"
     if not_as_printed:
         return "no number of seeds decides it: one side is not what is printed of it; a setting in which both are would"
-    if silent := "; ".join(one.name for one in points if one.is_silent):
+    listed = list(points)
+    if means_say_otherwise(listed):
+        return "no number of seeds decides it: the median of runs and the ratio of their means give different verdicts"
+    if silent := "; ".join(one.name for one in listed if one.is_silent):
         return f"no number of seeds decides it: there is nothing to compare at {silent}; runs with more flows would"
     return f"{MOST_FORESEEN_SEEDS} seeds like these would not decide it: they lie on the bound of two words; others may"
 

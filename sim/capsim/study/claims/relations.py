@@ -27,7 +27,7 @@ from capsmodel.experiments.words import (
     within,
 )
 
-__all__ = ["Predicate", "Relation", "Says", "in_percent", "on_side", "reduction_pct"]
+__all__ = ["TRENDS", "Predicate", "Relation", "Says", "in_percent", "on_side", "reduction_pct"]
 
 Predicate = Callable[[Interval], Holds]
 PERCENT = "%"
@@ -36,7 +36,9 @@ _HALF = 0.5
 _SIZES = {"": ANY_SIZE, "significantly": SIGNIFICANTLY, "much": MUCH}
 _WITH_BASELINE = ("lower", "higher", "not higher", "not lower", "close")
 _WITH_SIZE = ("equal", "below", "above", "best at")
-_WITHOUT_SIZE = ("not higher", "not lower", "rising", "falling", "true")
+TRENDS = ("rising", "falling")
+"""Claims about a series."""
+_WITHOUT_SIZE = ("not higher", "not lower", *TRENDS, "true")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +163,7 @@ class Relation:
     @property
     def is_trend(self) -> bool:
         """Whether it is about a series."""
-        return self.is_ in ("rising", "falling")
+        return self.is_ in TRENDS
 
     @property
     def is_order(self) -> bool:

@@ -177,7 +177,8 @@ class Statement:
             return samples
         unknown = [one for one in samples if one.is_silent]
         mean = np.mean([one.samples for one in samples], axis=0)
-        return unknown[:1] or [replace(samples[0], name=f"mean of {len(samples)}", samples=mean)]
+        of_means = float(np.mean([one.of_means for one in samples]))
+        return unknown[:1] or [replace(samples[0], name=f"mean of {len(samples)}", samples=mean, of_means=of_means)]
 
     def _samples(self, rows: RunRows, seeds: int) -> list[Sample]:
         if self.relation.is_trend:
@@ -223,7 +224,9 @@ class Statement:
         if not all((rows.values(point, self.metric, seeds) > 0).all() for point in one.points):
             return Sample.silent(f"{one.name} (0 in some runs)", seeds)
         samples = self._sum(one, rows, seeds, logarithms=True)
-        return Sample(name=one.name, samples=samples, says=self.relation.of_ratio(), logarithmic=True)
+        means = [weight * np.log(rows.values(point, self.metric, seeds).mean()) for weight, point in one.terms]
+        says, of_means = self.relation.of_ratio(), one.added + float(np.sum(means))
+        return Sample(name=one.name, samples=samples, says=says, logarithmic=True, of_means=of_means)
 
     def _trends(self, rows: RunRows, seeds: int) -> list[Sample]:
         """Return the samples of each series, in the order of its axis."""

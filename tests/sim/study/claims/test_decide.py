@@ -222,3 +222,17 @@ def test_a_decision_has_the_skewness_of_its_samples():
     says = Says.statement(lambda one: below(one, 0))
     found = decide([Sample(name="a", samples=samples, says=says), Sample.silent("b", 8)])
     assert found.skewness == {"a": pytest.approx(1.440165)}
+
+
+@pytest.mark.parametrize(
+    ("says", "ratio_of_means", "word"),
+    [(LOWER, 0.93, "holds"), (LOWER, 1.2, "open"), (HALVED, 0.52, "agrees"), (HALVED, 0.7, "open")],
+)
+def test_there_is_no_word_where_the_ratio_of_means_has_another(says, ratio_of_means, word):
+    """As where one run in ten has a timeout that is longer than all the others together."""
+    samples = np.log([0.9 if says is LOWER else 0.5] * MOST_SEEDS)
+    found = Sample(name="point", samples=samples, says=says, logarithmic=True, of_means=np.log(ratio_of_means))
+    assert decide([found]).word == word
+    assert decide([replace(found, of_means=np.nan)]).word == ("holds" if says is LOWER else "agrees")
+    second = point_of(says)(samples)
+    assert decide([found, second]).word == word
