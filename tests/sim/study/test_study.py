@@ -132,14 +132,12 @@ def test_nics_may_be_an_axis_beside_schemes_whose_queue_has_priorities(tmp_path)
     assert len(set(runs["mean_fct_short_s"])) == 3
 
 
-def test_the_kept_rows_of_both_nics_are_those_of_their_study():
-    """Schemes that came later have none; each other one has the same seeds with both."""
-    asked = load_study(data_path("studies/all_schemes_nic.toml"))
-    kept = pd.read_csv(data_path("results/all_schemes_nic.csv"))
-    points = {tuple(value for _, value in point) for point in asked.design.points()}
-    found = set(kept[["nic", "scheme"]].itertuples(index=False, name=None))
-    assert found == {point for point in points if point[1] in set(kept["scheme"])}
-    assert {tuple(sorted(seeds)) for _, seeds in kept.groupby(["nic", "scheme"])["seed"]} == {tuple(range(1, 9))}
+def test_the_kept_rows_of_the_steady_state_are_those_of_their_study():
+    study = load_study(data_path("studies/steady_websearch.toml"))
+    kept = pd.read_csv(data_path("results/steady_websearch.csv"))
+    points = {tuple(value for _, value in point) for point in study.design.points()}
+    assert set(kept[["case", "scheme"]].itertuples(index=False, name=None)) == points
+    assert {tuple(sorted(seeds)) for _, seeds in kept.groupby(["case", "scheme"])["seed"]} == {(1, 2, 3)}
 
 
 def test_the_study_of_all_schemes_has_the_points_of_its_kept_rows():
