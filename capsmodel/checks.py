@@ -241,7 +241,7 @@ def choice(name: str, value: object, known: Iterable[str]) -> None:
     """
     words = tuple(known)
     if not (isinstance(value, str) and value in words):
-        near = get_close_matches(str(value).lower(), words, n=1)
+        near = get_close_matches(value.lower(), words, n=1) if isinstance(value, str) else []
         meant = f": did you mean {near[0]}?" if near else ""
         raise ParameterError(f"{name} = {shown(value)}, but it must be one of {', '.join(words)}{meant}")
 

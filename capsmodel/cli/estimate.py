@@ -109,13 +109,15 @@ def estimate(
         results=None if out is None else out / RESULTS,
     )
     if out is not None:
-        write_whole(out / "by_size.csv", estimated.table().to_csv(index=False))
-        if of.touched is not None:
-            write_whole(out / "by_part.csv", estimated.by_part().to_csv(index=False))
-        write_whole(
-            out / "scenario.toml", parts[0].replace(compare=Comparison(schemes=names, seeds=replicates)).to_toml()
-        )
+        _write(out, estimated, parts[0].replace(compare=Comparison(schemes=names, seeds=replicates)))
     _print(estimated, output)
+
+
+def _write(out: Path, estimated: Estimated, small: Scenario) -> None:
+    write_whole(out / "by_size.csv", estimated.table().to_csv(index=False))
+    if estimated.of.touched is not None:
+        write_whole(out / "by_part.csv", estimated.by_part().to_csv(index=False))
+    write_whole(out / "scenario.toml", small.to_toml())
 
 
 def _print_before(parts: tuple[Scenario, ...], of: ExcerptOf, names: tuple[str, ...], seeds: int) -> None:

@@ -17,9 +17,10 @@ from capsim.results.load_record import offered_line
 from capsim.study.campaign import Campaign
 from capsim.study.claims.design import Design
 from capsim.study.file import RelationName, read_study, tables_of
-from capsim.study.metrics import METRICS, OF_COLLECTIVES, check_percentile
+from capsim.study.metrics import METRICS, OF_COLLECTIVES
 from capsim.study.points import point_name
 from capsim.study.study import ROWS, Studied, Study
+from capsim.study.texts import check_percentile
 from capsmodel.checks import choice, require
 from capsmodel.cli.shared.machines import ALL_CORES, MACHINES, Machines
 from capsmodel.cli.shared.options import Flag, MaybeCount, MaybeDuration, Texts, parse_shard, settings_of
@@ -131,22 +132,19 @@ def study(
     latex
         Print the table of verdicts, or of --metrics, as LaTeX.
     """
-    require(not (quick and reduced), "--quick and --reduced exclude each other: give one")
-    limits = budget is not None or shard is not None
-    require(not (latex and not output.is_text), "--latex and --json or --csv exclude each other: give one")
-    flags = settings or quick or reduced or expand or costs or check or limits or keep_results or machines.given
-    has_others = bool(set_) or flags or latex or any(one is not None for one in (seeds, out, metrics, plot))
+    flags = settings or quick or reduced or expand or costs or check or latex or keep_results or machines.given
+    has_others = bool(set_) or flags or any(one is not None for one in (budget, shard, seeds, out, metrics, plot))
     if known or new:
         _list_or_write(study, known=known, new=new, is_alone=not has_others, output=output)
         return
     require(bool(study), "name a file, a study, a figure or a claim, as in spray or caps-fig17; --list shows them")
     ways = {"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}
-    way = _way(ways, limits, on_machines=machines.given)
+    way = _way(ways, budget is not None or shard is not None, on_machines=machines.given)
     changed, share, wanted = dict(settings_of(set_)), parse_shard(shard or "1/1"), _wanted(metrics)
+    alone = way or ("--shard" if share[1] > 1 else "")
+    _check_flags(quick=quick, reduced=reduced, latex=latex, runs_alone=alone, output=output)
     request = _study(study, changed, seeds, reduced=reduced, text_only=costs and not settings, loads_files=not expand)
     folder = out or Path(request.name)
-    whole = not way and share[1] == 1
-    require(whole or not latex, f"{way or '--shard'} prints no table of the study: leave out --latex")
     if way:
         _look_at(request, way, folder, machines, output)
         return
@@ -310,6 +308,13 @@ def _look_at(study: Study, way: str, folder: Path, machines: Machines, output: O
         _try_out(study, folder, machines)
     else:
         (_costs if way == "--costs" else _check)(study, folder, output)
+
+
+def _check_flags(*, quick: bool, reduced: bool, latex: bool, runs_alone: str, output: Output) -> None:
+    """Refuse options that exclude each other; `runs_alone` prints no table of the study."""
+    require(not (quick and reduced), "--quick and --reduced exclude each other: give one")
+    require(output.is_text or not latex, "--latex and --json or --csv exclude each other: give one")
+    require(not (latex and runs_alone), f"{runs_alone} prints no table of the study: leave out --latex")
 
 
 def _wanted(text: str | None) -> list[str]:

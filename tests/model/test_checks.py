@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import capsmodel as cm
-from capsmodel.checks import ParameterError, as_floats, closed_form, flag, one_number, positive, whole
+from capsmodel.checks import ParameterError, as_floats, choice, closed_form, flag, one_number, positive, whole
 from capsmodel.coding._unit_search import ceiling_rule
 from capsmodel.coding.blocking import twice_average_missed_share
 from capsmodel.coding.decoding import decode_prob_blocked_count
@@ -241,3 +241,9 @@ def test_the_front_door_is_light(formula, command, not_loaded):
 def test_a_distribution_of_one_time_takes_one_number(times):
     with pytest.raises(ParameterError, match=r"one number|must be a number"):
         Deterministic(times)
+
+
+def test_a_number_of_thousands_of_digits_is_no_word():
+    """Python refuses to write it in decimal, which ended in a traceback."""
+    with pytest.raises(ParameterError, match="weight = a number of thousands of digits, but it must be one of"):
+        choice("weight", 10**5000, ["window", "rate"])

@@ -143,8 +143,10 @@ def overlap(src: Ints, dst: Ints, flow_bytes: Ints) -> float:
 
     Examples
     --------
-    >>> overlap(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([10, 10, 10]))
-    1.0
+    Of three flows the second meets those of other pairs, and the other two are alone at one of their ends:
+
+    >>> round(overlap(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([10, 10, 10])), 2)
+    0.67
     """
     _, pair = np.unique(src * (1 + int(dst.max())) + dst, return_inverse=True)
     of_pair, sent, received = (np.bincount(ends, flow_bytes)[ends] - flow_bytes for ends in (pair, src, dst))

@@ -5,7 +5,6 @@ that start after the warm-up; *short* and *long* ones are told apart by ``short_
 flows.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -228,30 +227,6 @@ class Run:
         """Return the coding units that were decoded."""
         units = self.result.units
         return units[units["decoded_s"].notna()] if "decoded_s" in units else units.iloc[:0]
-
-
-def check_percentile(name: str, where: str) -> None:
-    """Refuse a percentile that there is not, which the nearest name would turn into another statistic.
-
-    Raises
-    ------
-    ParameterError
-        Whose text begins with `where` and names the percentiles of the same quantity.
-
-    Examples
-    --------
-    >>> check_percentile("p99_fct_s", "metric")
-    >>> check_percentile("p9999_fct_s", "metric")
-    Traceback (most recent call last):
-    capsmodel.checks.ParameterError: metric: p9999_fct_s is no percentile that is recorded: there are p99_fct_short_s, \
-p50_fct_short_s, p75_fct_short_s, p95_fct_short_s, p999_fct_short_s, p99_fct_s
-    """
-    found = re.match(r"p[0-9.]+_(?P<quantity>[a-z]+)", name)
-    if found is None or name in METRICS:
-        return
-    same = [one for one in METRICS if re.match(rf"p[0-9]+_{found['quantity']}", one)]
-    if same:
-        raise ParameterError(f"{where}: {name} is no percentile that is recorded: there are {', '.join(same)}")
 
 
 def columns(run: Run, names: Iterable[str]) -> dict[str, float]:

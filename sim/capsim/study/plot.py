@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PLOTTED = ("mean_fct_short_s", "p99_fct_short_s", "mean_throughput_long_bps")
 """What a picture shows where nothing else is asked for."""
-WITHOUT_SHORT_FLOWS = ("mean_slowdown", "mean_throughput_long_bps")
+PLOTTED_OF_ALL = ("mean_slowdown", "mean_throughput_long_bps")
 """What it shows in their place of runs that have no short flows."""
 PUBLISHED = "published"
 """Group id of everything in a figure that comes from a paper."""

@@ -40,16 +40,8 @@ from capsim.study.claims.looks import numbers_of
 from capsim.study.claims.samples import Statement
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.kept_runs import Group
-from capsim.study.metrics import METRICS, OF_COLLECTIVES, check_percentile, known_metric
-from capsim.study.plot import (
-    PLOTTED,
-    WITHOUT_SHORT_FLOWS,
-    DrawnStudy,
-    draw,
-    draw_side_by_side,
-    metric_latex,
-    verdict_latex,
-)
+from capsim.study.metrics import METRICS, OF_COLLECTIVES, known_metric
+from capsim.study.plot import PLOTTED, PLOTTED_OF_ALL, DrawnStudy, draw, draw_side_by_side, metric_latex, verdict_latex
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.scheme_runs import (
     COMPILING,
@@ -60,7 +52,7 @@ from capsim.study.scheme_runs import (
     result_name,
     save_lacking,
 )
-from capsim.study.texts import claimed, mean_cells, mean_lines, verdict_cells
+from capsim.study.texts import check_percentile, claimed, mean_cells, mean_lines, verdict_cells
 from capsmodel.checks import ParameterError, choice, require
 from capsmodel.experiments.reprs import as_html
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
@@ -482,7 +474,7 @@ class Studied:
     def main_metrics(self) -> tuple[str, ...]:
         """Return what a picture and a LaTeX table show where nothing else is asked for, or what claims compare."""
         of_operations = (OF_COLLECTIVES[0], *OF_COLLECTIVES[2:]) if self.has_collectives else ()
-        of_flows = PLOTTED if self.measured(PLOTTED[:1]) else WITHOUT_SHORT_FLOWS
+        of_flows = PLOTTED if self.measured(PLOTTED[:1]) else PLOTTED_OF_ALL
         wanted = self.measured((*of_operations, *of_flows)) if self.has_other_flows else of_operations
         return tuple(wanted) or tuple(dict.fromkeys(self.study.design.metric(claim) for claim in self.study.claims))
 
@@ -501,9 +493,8 @@ class Studied:
             check_percentile(metric, "metric")
             choice("metric", metric, [*METRICS, *map(str, self.runs)])
         require(len(self.runs) > 0, f"{self.study.name} has no run yet: run it first")
-        schemes = self.study.design.axes.get("scheme")
         values = [dict(point) for point in self.points]
-        first = None if schemes is None else str(schemes.first)
+        first = None if (schemes := self.study.design.axes.get("scheme")) is None else str(schemes.first)
         complete = first is not None and all({**one, "scheme": first} in values for one in values)
         there = [metric for metric in metrics if metric in self.runs]
         return metric_table(self.own_runs, values, there, first_scheme=first if complete else None)

@@ -1,11 +1,16 @@
-"""Means of runs, words on claims and claims themselves in a few lines, or in the cells of a notebook's table."""
+"""Means of runs, words on claims and claims themselves in a few lines, or in the cells of a notebook's table.
 
+Also what a percentile that is not recorded is answered with.
+"""
+
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from capsim.study.file import Claim
-from capsim.study.metrics import known_metric
+from capsim.study.metrics import METRICS, known_metric
 from capsim.study.points import Point, point_name
+from capsmodel.checks import ParameterError
 from capsmodel.experiments.number_texts import positive_with_error, with_interval
 
 Row = Mapping[Hashable, Any]
@@ -83,3 +88,27 @@ def claimed(claim: Claim) -> str:
 def _terms(terms: Any) -> str:
     listed = terms if isinstance(terms, tuple) else (terms,)
     return " or ".join(one if isinstance(one, str) else point_name(one.items()) for one in listed)
+
+
+def check_percentile(name: str, where: str) -> None:
+    """Refuse a percentile that there is not, which the nearest name would turn into another statistic.
+
+    Raises
+    ------
+    ParameterError
+        Whose text begins with `where` and names the percentiles of the same quantity.
+
+    Examples
+    --------
+    >>> check_percentile("p99_fct_s", "metric")
+    >>> check_percentile("p9999_fct_s", "metric")
+    Traceback (most recent call last):
+    capsmodel.checks.ParameterError: metric: p9999_fct_s is no percentile that is recorded: there are p99_fct_short_s, \
+p50_fct_short_s, p75_fct_short_s, p95_fct_short_s, p999_fct_short_s, p99_fct_s
+    """
+    percentile = re.match(r"p[0-9.]+_(?P<quantity>[a-z]+)", name)
+    if percentile is None or name in METRICS:
+        return
+    same = [one for one in METRICS if re.match(rf"p[0-9]+_{percentile['quantity']}", one)]
+    if same:
+        raise ParameterError(f"{where}: {name} is no percentile that is recorded: there are {', '.join(same)}")
