@@ -195,6 +195,5 @@ assert np.array_equal(free >= 10, run.flows["fct_s"][3:] < 0.5e-3)
 assert 0 < (free >= 10).sum() < 3
 assert verdict.verdict == "agrees"
 assert (few, enough) == (3, 8)
-assert round(float(cm.decode_prob(10, r=2, blocking_prob=2 / 40)), 3) == 0.980
 assert np.all(np.abs(lucky - stats.hypergeom(40, 8, 10 + r).cdf(r)) < 0.04)
 assert lucky[4] > cm.decode_prob(10, r=4, blocking_prob=0.2) + 0.01

@@ -175,4 +175,3 @@ for place, p in enumerate((0.1, 0.2, 0.3, 0.4)):
 assert found["LDPC-Staircase, N1 = 3"][2].high < cm.decode_prob(10, r=5, blocking_prob=0.3)
 assert np.all((needed[3][:, 0] / sizes > 1.1) & (needed[3][:, 0] / sizes < 1.35))
 assert verdict.verdict == "agrees"
-assert round(more, 1) == 1.6

@@ -198,9 +198,7 @@ print("3.", verdict, f"bursts of 44 alone: {simple:.1f}")
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # The text of this notebook, asserted.
 assert np.allclose(mean_shortest_wait(0.5, service=cm.Deterministic(M)), 0.25 * 3.5 * M / 6)
-fine = np.linspace(0.3, 0.8, 501)
-one_packet = [cm.mean_fct(fine, sizes=cm.PacketSizes.fixed(1), replicas=n, short_byte_share=EPSILON) for n in (1, 2)]
-assert round(np.max(1 - one_packet[1] / one_packet[0]), 3) == 0.447 > np.max(1 - twice / once)
+assert np.max(1 - twice / once) < 0.447
 for place, load in enumerate(loads):
     model_saving = 100 * (1 - np.interp(load, curve, twice) / np.interp(load, curve, once))
     assert abs(found["parallel paths"][place, 0] - model_saving) < 8

@@ -120,6 +120,18 @@ def test_caps_beside_long_flows():
     assert "120 short flows take nine times as long as under spraying" in RUNNING
 
 
+def test_a_cold_start_of_as_many_flows_shows_less(by_nic):
+    rows = pd.read_csv(data_path("results/all_schemes.csv"))
+    cold = rows[(rows["scenario"] == "all-leaf-spine-websearch") & (rows["traffic.load"] == 0.6)]
+    times = cold.pivot_table(index="seed", columns="scheme", values=UNTIMED)
+    ours = [f"{paired_ratio(times[name], times['ecmp']).value:.2f}" for name in ("dctcp", "rps")]
+    assert f"two of them have {ours[0]} for DCTCP and {ours[1]} for spraying, without timeouts" in RUNNING
+    steady = by_nic[UNTIMED][IN_ORDER]
+    assert all(
+        (steady[name] / steady["ecmp"] < float(one)).all() for name, one in zip(("dctcp", "rps"), ours, strict=True)
+    )
+
+
 def test_how_full_the_steady_runs_begin(steady):
     begun = 100 * steady[steady["scheme"] != "cdcps"].groupby(["case", "scheme"])["settled_start"].mean()
     assert f"begin with {begun.min():.0f} to {begun.max():.0f}% of the flows in progress" in RUNNING
@@ -159,6 +171,7 @@ def points_as_printed(claim, setting):
     campaign = campaign_of(read_claims()[claim].study)
     evidence, design = campaign.evidence(claim, setting, sampled=True), campaign.design
     _, points = points_there(evidence, MOST_SEEDS_OF_OTHERS)
+    assert points, f"{claim} has no run in the setting {setting}"
     if design.claims[claim].is_ == "rising":
         return "yes" if all(one.median > (1.0 if one.logarithmic else 0.0) for one in points) else "no"
     assert design.claims[claim].is_ == "lower"

@@ -1,5 +1,6 @@
 """Flows as given: the traffic entry ``list``, and its further columns in the results."""
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Self
@@ -96,15 +97,15 @@ class Listed(KeyedStruct, frozen=True, kw_only=True, tag_field="kind", tag="list
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
-        return len(self.flows) * (1.0 if self._of_hosts is None else fabric.n_hosts / self._of_hosts)
+        return len(self.flows) * (1.0 if self._of is None else fabric.n_hosts / math.prod(self._of))
 
     @property
-    def _of_hosts(self) -> int | None:
-        """Return how many hosts the list is of; None where it is of the fabric that runs."""
+    def _of(self) -> tuple[int, int] | None:
+        """Return how many blocks the list is of, and the hosts of each; None where it is of the fabric that runs."""
         both = f"of_blocks = {self.of_blocks} and block_hosts = {self.block_hosts}"
         together = (self.of_blocks is None) == (self.block_hosts is None)
         require(together, f"traffic: {both} of a list go together, as an excerpt has them")
-        return None if self.of_blocks is None or self.block_hosts is None else self.of_blocks * self.block_hosts
+        return None if self.of_blocks is None or self.block_hosts is None else (self.of_blocks, self.block_hosts)
 
     def _arrays(self) -> tuple[Ints, Ints, Ints, Floats]:
         """Return senders, receivers, bytes and starts."""
@@ -123,10 +124,10 @@ class Listed(KeyedStruct, frozen=True, kw_only=True, tag_field="kind", tag="list
             count = f"{len(cells)} cells for {len(self.flows)} flows"
             key = "" if name in self._keys else "columns: "
             require(len(cells) == len(self.flows), f"traffic.{key}{name!r} has {count}: give one for each")
-        if (hosts := self._of_hosts) is not None:
-            rows, src, dst = some_blocks(
-                *(src, dst, size), hosts=(hosts, fabric.n_hosts), block_hosts=self.block_hosts or 1, rng=seeds.partners
-            )
+        if self._of is not None:
+            blocks, block_hosts = self._of
+            numbers = (blocks, fabric.n_hosts // block_hosts)
+            rows, src, dst = some_blocks(src, dst, size, blocks=numbers, block_hosts=block_hosts, rng=seeds.partners)
             return DrawnFlows(src, dst, size[rows], start[rows], rows=rows)
         return DrawnFlows(
             *(src, dst, size, start),
@@ -156,7 +157,7 @@ def overlap(src: Ints, dst: Ints, flow_bytes: Ints) -> float:
 
 
 def some_blocks(
-    src: Ints, dst: Ints, flow_bytes: Ints, *, hosts: tuple[int, int], block_hosts: int, rng: np.random.Generator
+    src: Ints, dst: Ints, flow_bytes: Ints, *, blocks: tuple[int, int], block_hosts: int, rng: np.random.Generator
 ) -> tuple[Ints, Ints, Ints]:
     """Return which flows the blocks send that are drawn, two of each class of load, and both ends of these.
 
@@ -164,18 +165,18 @@ def some_blocks(
     ----------
     src, dst, flow_bytes : ndarray of int
         All flows.
-    hosts : tuple of int
-        How many hosts these are of, and how many there are.
+    blocks : tuple of int
+        How many blocks these are of, and how many are drawn.
     block_hosts : int
         Hosts of a block.
     rng : Generator
         Draws the blocks, and to which of two an end goes.
     """
-    blocks, kept = (number // block_hosts for number in hosts)
+    count, kept = blocks
     from_block, to_block = src // block_hosts, dst // block_hosts
-    load = sum(np.bincount(ends, flow_bytes, minlength=blocks) for ends in (from_block, to_block))
+    load = sum(np.bincount(ends, flow_bytes, minlength=count) for ends in (from_block, to_block))
     classes = np.array_split(np.argsort(-load, kind="stable"), kept // 2)
-    class_of, place_of = np.empty(blocks, np.int64), np.full(blocks, -1)
+    class_of, place_of = np.empty(count, np.int64), np.full(count, -1)
     for number, ours in enumerate(classes):
         class_of[ours] = number
         place_of[rng.choice(ours, 2, replace=False)] = 2 * number, 2 * number + 1

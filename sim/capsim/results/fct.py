@@ -184,7 +184,7 @@ def slowdown_by_size(flows: pd.DataFrame, edges_bytes: Sequence[float]) -> pd.Da
         One row for each bin, the last for all sizes: ``above_bytes``, ``up_to_bytes``, ``flows``,
         ``unfinished_flows``; of ``mean``, ``p50``, ``p90`` and ``p99`` the value, ``mean_slowdown``, and
         ``mean_slowdown_half_width``, such that :math:`x e^{\pm h/x}` are the ends of the 95% interval of a value x with
-        the half-width h.
+        the half-width h. Commands print x ± h where h is below 0.3 x.
 
     Notes
     -----

@@ -190,14 +190,17 @@ def decide(
     """
     if not points:
         return Decision("open", {})
-    word = _word(points, unknown, false_alarm, is_last=is_last)
-    if word != "open" and means_say_otherwise(points, word):
+    whole = [one.interval(false_alarm) for one in points]
+    word = _word(points, whole, unknown, false_alarm, is_last=is_last)
+    if word != "open" and means_say_otherwise(points, false_alarm, word):
         word = "open"
-    return Decision(word, {point.name: point.interval(false_alarm) for point in points}, points)
+    return Decision(word, {point.name: interval for point, interval in zip(points, whole, strict=True)}, points)
 
 
-def _word(points: Sequence[Sample], unknown: int, false_alarm: float, *, is_last: bool) -> VerdictWord:
-    whole, part = ([one.interval(level) for one in points] for level in (false_alarm, false_alarm / len(points)))
+def _word(
+    points: Sequence[Sample], whole: Sequence[Interval], unknown: int, false_alarm: float, *, is_last: bool
+) -> VerdictWord:
+    part = [one.interval(false_alarm / len(points)) for one in points]
     unknowns = [_UNKNOWN] * unknown
     counted = list(zip(points, whole, part, strict=True))
     kind = next((point.says.kind for point in points if point.says), STATEMENT)
@@ -211,8 +214,8 @@ def _word(points: Sequence[Sample], unknown: int, false_alarm: float, *, is_last
     )
 
 
-def means_say_otherwise(points: Sequence[Sample], word: str = "") -> bool:
-    """Return whether ratios of means give another word than `word`, and than medians of the same points would.
+def means_say_otherwise(points: Sequence[Sample], false_alarm: float, *words: str) -> bool:
+    """Return whether ratios of means give none of `words`, and not what medians of the same points would give.
 
     Both are taken as if they were known exactly: then what is absent by an interval is contrary by a hair.
     """
@@ -220,8 +223,11 @@ def means_say_otherwise(points: Sequence[Sample], word: str = "") -> bool:
         return False
     medians = [one.known_as(float(np.median(one.samples))) for one in points]
     means = [one if np.isnan(one.of_means) else one.known_as(one.of_means) for one in medians]
-    by_medians, by_means = (_word(exact, 0, FALSE_ALARM, is_last=True) for exact in (medians, means))
-    return by_means not in (word, by_medians)
+    by_medians, by_means = (
+        _word(exact, [one.interval(false_alarm) for one in exact], 0, false_alarm, is_last=True)
+        for exact in (medians, means)
+    )
+    return by_means not in (*words, by_medians)
 
 
 def _reached(counted: Sequence[tuple[Sample, Interval, Interval]], unknown: int) -> Holds:

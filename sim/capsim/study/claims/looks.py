@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from capsim.study.claims.decide import Decision, Sample, decide, means_say_otherwise
+from capsim.study.claims.decide import FALSE_ALARM, Decision, Sample, decide, means_say_otherwise
 from capsim.study.claims.samples import RunRows, Statement
 from capsim.study.metrics import known_metric
 from capsmodel.experiments.statistics.sequential import repeated_median
@@ -210,7 +210,7 @@ def why_open(points: Iterable[Sample], not_as_printed: Sequence[str], reconstruc
     if not_as_printed:
         return "no number of seeds decides it: one side is not what is printed of it; a setting in which both are would"
     listed = list(points)
-    if means_say_otherwise(listed):
+    if means_say_otherwise(listed, FALSE_ALARM):
         return "no number of seeds decides it: the median of runs and the ratio of their means give different verdicts"
     if silent := "; ".join(one.name for one in listed if one.is_silent):
         return f"no number of seeds decides it: there is nothing to compare at {silent}; runs with more flows would"

@@ -232,7 +232,7 @@ def test_there_is_no_word_where_the_ratio_of_means_has_another(says, ratio_of_me
     """As where one run in ten has a timeout that is longer than all the others together."""
     samples = np.log([0.9 if says is LOWER else 0.5] * MOST_SEEDS)
     found = Sample(name="point", samples=samples, says=says, logarithmic=True, of_means=np.log(ratio_of_means))
-    assert decide([found]).word == word
+    assert {decide([found], false_alarm=level).word for level in (FALSE_ALARM, ALPHA)} == {word}
     assert decide([replace(found, of_means=np.nan)]).word == ("holds" if says is LOWER else "agrees")
     second = point_of(says)(samples)
     assert decide([found, second]).word == word

@@ -1,0 +1,93 @@
+"""Golden: numbers in the text of lessons are those that formulas and kept runs give."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import capsmodel as cm
+from capsim import load_scenario
+from capsmodel.datafiles import data_path
+
+SOURCES = Path(__file__).parents[2] / "notebooks" / "src"
+LEAF = "all-leaf-spine-websearch"
+SHORT, LONG = "mean_fct_short_without_timeouts_s", "mean_throughput_long_bps"
+
+
+def prose(number):
+    """Return the text of a lesson in one line."""
+    (path,) = SOURCES.glob(f"{number:02}_*.py")
+    cells = re.findall(r"^# %% \[markdown\]\n((?:#.*\n)*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return " ".join("".join(cells).replace("#", "").split())
+
+
+def test_lesson_3_ten_packets_and_two_for_two_long_flows():
+    assert f"Eq. 2 gives {cm.decode_prob(10, r=2, blocking_prob=2 / 40):.3f}." in prose(3)
+
+
+def test_lesson_4_units_with_repair_packets_by_the_mean_rule():
+    k = np.arange(1, 65)
+    of_unit = cm.decode_prob(k, r=cm.repair_packets(k, blocking_prob=0.2), blocking_prob=0.2)
+    large, of_window = of_unit[k >= 10], of_unit ** (64 / k)
+    assert f"$p_S$ is {large.min():.2f} to {large.max():.2f} for all units of ten packets or more" in prose(4)
+    assert f"rises from $k={k[of_window.argmin()]}$ to {k[of_window.argmax()]}, a sawtooth" in prose(4)
+
+
+def test_lesson_5_packets_more_than_k_with_two_elements():
+    more = np.sum(1 / (2.0 ** np.arange(1, 64) - 1))
+    assert rf"\sum_j 1/(2^j-1)={more:.1f}$ packets more than $k$" in prose(5)
+
+
+def test_lesson_6_largest_gain_of_the_equations_of_repflow():
+    load, sizes = np.linspace(0.3, 0.8, 501), cm.PacketSizes.fixed(1)
+    once, twice = (cm.mean_fct(load, sizes=sizes, replicas=copies, short_byte_share=0.05) for copies in (1, 2))
+    assert f"with its $k=12$ they give {100 * np.max(1 - twice / once):.1f}% at most" in prose(6)
+
+
+@pytest.fixture(scope="module")
+def steady():
+    """Return the kept runs from a steady start whose hosts send first in, first out."""
+    return pd.read_csv(data_path("results/steady_websearch.csv")).query("case == 'leaf-spine'")
+
+
+@pytest.fixture(scope="module")
+def cold():
+    """Return the kept runs from a cold start on the same fabric at the same load."""
+    rows = pd.read_csv(data_path("results/all_schemes.csv"))
+    return rows[(rows["scenario"] == LEAF) & (rows["traffic.load"] == 0.6)]
+
+
+def over_ecmp(rows, scheme, metric=SHORT):
+    """Return the geometric mean of ratios to ECMP on the same flows."""
+    values = rows.pivot_table(index="seed", columns="scheme", values=metric)
+    return float(np.exp(np.log(values[scheme] / values["ecmp"]).mean()))
+
+
+def test_lesson_15_times_over_ecmp_from_a_steady_start(steady):
+    """A quarter is 0.2 to 0.3, a third 0.3 to 0.4."""
+    dctcp, priority = (over_ecmp(steady, name) for name in ("dctcp", "rps_pq"))
+    assert f"priority lets short flows pass it: {dctcp:.2f} and {priority:.2f} of ECMP's time" in prose(15)
+    assert "Spraying saves a quarter of the time without timeouts, CAPS and subflows a third" in prose(15)
+    assert 0.7 < over_ecmp(steady, "rps") < 0.8
+    assert all(0.6 < over_ecmp(steady, name) < 0.7 for name in ("caps", "mptcp", "dc2mtcp"))
+    of_long = over_ecmp(steady, "dctcp", LONG)
+    assert f"under DCTCP they get {of_long:.1f} times ECMP's throughput" in prose(15)
+
+
+def test_lesson_15_times_over_ecmp_from_a_cold_start(steady, cold):
+    assert cold["seed"].nunique() == 2
+    ours = [f"{over_ecmp(cold, 'rps'):.2f} for spraying and {over_ecmp(cold, 'dctcp'):.2f} for DCTCP"]
+    ours += [f"where the first panel has {over_ecmp(steady, 'rps'):.2f} and {over_ecmp(steady, 'dctcp'):.2f}"]
+    assert f"two of them give {', '.join(ours)}" in prose(15)
+
+
+def test_lesson_15_a_sprayed_link_with_a_tenth_of_its_rate():
+    """Each uplink has an eighth of what eight hosts send to other leaves."""
+    scenario = load_scenario(f"{LEAF}-slow")
+    fabric, (entry,), (change,) = scenario.fabric, scenario.traffic, scenario.fabric.links
+    hosts = fabric.size().hosts
+    leaving = entry.load * (hosts - fabric.hosts_per_leaf) / (hosts - 1)
+    of_link = leaving * fabric.hosts_per_leaf / fabric.spines
+    assert f"{of_link * fabric.rate_bps / change.rate_bps:.1f} times what it can send" in prose(15)
