@@ -1,6 +1,6 @@
 """What one convention is worth: each of ns-3's is left out in turn, and capsim's default or the other value put in.
 
-``PYTHONPATH=tests python -m other_simulators.one_convention`` prints the second table of docs/validation.md.
+``PYTHONPATH=tests python -m other_simulators.one_convention`` prints the table of docs/validation.md on conventions.
 """
 
 from other_simulators.compare_with_ns3 import capsim_outcome, line, ns3_outcome
