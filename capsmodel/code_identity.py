@@ -138,6 +138,8 @@ class _Description:
 
     def value(self, value: Any, name: str) -> Any:
         """Describe the value called `name`."""
+        if type(value) is FunctionType:  # most are
+            return self.function(value)
         kind = type(value).__name__
         value = getattr(value, "py_func", value)  # of a function compiled by Numba
         if isinstance(value, Enum):
@@ -179,7 +181,9 @@ class _Description:
             return ["library", function.__globals__["__name__"], function.__qualname__, defaults, reads]
         values = {each.name: each.value for each in names_read(function)}
         reads = {name: self.value(item, name) for name, item in sorted(values.items())}
-        tree = _syntax_tree(function) if self.source else None
+        if not self.source:
+            return ["bytecode", _bytecode_digest(function.__code__, function.__doc__), defaults, reads]
+        tree = _syntax_tree(function)
         if tree is None:
             self.all_from_source = False
             return ["bytecode", _bytecode(function.__code__, function.__doc__), defaults, reads]
@@ -197,6 +201,11 @@ def _bytecode(code: CodeType, doc: str | None = None) -> Any:
     arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     return [code.co_code.hex(), code.co_exceptiontable.hex(), constants, arguments, names]
+
+
+@cache
+def _bytecode_digest(code: CodeType, doc: str | None) -> str:
+    return _json_digest(_bytecode(code, doc))
 
 
 def _of_package(value: Any, packages: Set[str]) -> bool:
@@ -228,32 +237,31 @@ def names_read(function: FunctionType, *, with_builtins: bool = False) -> Iterat
     """Yield the globals and closure cells that a function's code reads, and Python's own names if asked for."""
     own = function.__globals__
     known = {"LOAD_GLOBAL": vars(builtins) | own if with_builtins else own, "LOAD_DEREF": _cells(function)}
-    for code in _codes(function.__code__):
-        name, value, line = "", None, 0
-        for step, argument, at in _loads(code):
-            if step == "LOAD_ATTR" and isinstance(value, ModuleType | type):
-                name, value = f"{name}.{argument}", getattr(value, argument, None)
-                continue
-            if name:
-                yield Name(name, value, line)
-            names = known.get(step, {})
-            name, value, line = (argument, names[argument], at) if argument in names else ("", None, 0)
+    for step, name, attributes, line in _loads(function.__code__):
+        if name not in known[step]:
+            continue
+        value = known[step][name]
+        for attribute in attributes:
+            if not isinstance(value, ModuleType | type):
+                break
+            name, value = f"{name}.{attribute}", getattr(value, attribute, None)
+        yield Name(name, value, line)
 
 
 @cache
-def _loads(code: CodeType) -> tuple[tuple[str, str, int], ...]:
-    """Return the instructions that may load a global, a cell or an attribute: name, argument, line.
-
-    All others are one, without an argument, that stands between these.
-    """
-    loads = [("", "", 0)]
-    for step in get_instructions(code):
-        kind = "LOAD_ATTR" if step.opname == "LOAD_METHOD" else step.opname
-        if kind in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_ATTR"):
-            loads.append((kind, step.argval, (step.positions and step.positions.lineno) or 0))
-        elif loads[-1][0]:
-            loads.append(("", "", 0))
-    return (*loads, ("", "", 0))
+def _loads(code: CodeType) -> list[tuple[str, str, list[str], int]]:
+    """Return where a code object and those inside it load a global or a cell: how, which, its attributes, the line."""
+    loads: list[tuple[str, str, list[str], int]] = []
+    for each in _codes(code):
+        attributes: list[str] = []  # of what was loaded just before
+        for step in get_instructions(each):
+            if step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                attributes.append(step.argval)
+                continue
+            attributes = []
+            if step.opname in ("LOAD_GLOBAL", "LOAD_DEREF"):
+                loads.append((step.opname, step.argval, attributes, (step.positions and step.positions.lineno) or 0))
+    return loads
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -1,11 +1,13 @@
 """Records of structured arrays as plain objects with slots, which plain Python reads and writes faster, and back."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 
+@cache
 def slotted(dtype: np.dtype[Any], *more: str, strict: bool = False) -> Callable[[Any], Any]:
     """Return a maker of plain objects that have the fields of `dtype` as slots.
 

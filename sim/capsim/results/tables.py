@@ -65,9 +65,9 @@ def _categories(labels: tuple[str, ...]) -> Any:
     return pd.CategoricalDtype(pd.Index(labels))
 
 
-def ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:
-    """Return the columns `names` in that order."""
-    return pd.DataFrame({name: columns[name] for name in names})
+def ordered(columns: Columns, names: dict[str, str], own: Columns | None = None) -> pd.DataFrame:
+    """Return the columns `names` in that order, and behind them those that components declare."""
+    return pd.DataFrame({name: columns[name] for name in names} | (own or {}))
 
 
 def _summed(values: Table, flow: Table, n_flows: int) -> Table:
@@ -110,9 +110,8 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "duplicate_acks": _summed(subs["dup_acks_received"], subs["flow"], len(flows)),
     }
     columns |= {name: _summed(subs[name], subs["flow"], len(flows)) for name in SUMMED}
-    table = ordered(columns, schema.FLOWS)
     own = {name: _summed(values, subs["flow"], len(flows)) for name, values in own_columns(raw, setup).items()}
-    return table.assign(**own)
+    return ordered(columns, schema.FLOWS, own)
 
 
 def _established_ps(subs: Table, n_flows: int) -> Table:
@@ -156,7 +155,7 @@ def own_columns(raw: RawRecords, setup: Setup) -> dict[str, Table]:
 
 def with_columns(flows: pd.DataFrame, columns: dict[str, list[str | None]]) -> pd.DataFrame:
     """Return a flows table with further columns behind its own; None becomes a missing value."""
-    return flows.assign(**{name: pd.Series(cells) for name, cells in columns.items()})
+    return flows.assign(**{name: pd.Series(cells) for name, cells in columns.items()}) if columns else flows
 
 
 def ports_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
@@ -223,7 +222,7 @@ def units_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     units, layer = raw.own.records("unit", (numbers[0], "layer")), setup.stacks[numbers[0]].layer
     columns: Columns = {"unit": np.arange(len(units)), "flow": raw.subs["flow"][units["sub"]], "subflow": units["sub"]}
     own = {name: _readable(units, name) for name in layer.columns.get("unit", {})}
-    return ordered(columns, schema.UNITS).assign(**own)
+    return ordered(columns, schema.UNITS, own)
 
 
 def _readable(table: Table, name: str) -> Table:
@@ -308,10 +307,10 @@ def has_subflows(raw: RawRecords, *, request: bool) -> bool:
 
 def subflows_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     """Return one row for each subflow, with the columns that its components declare."""
-    return _subflow_rows(raw.subs, histograms=setup.histograms).assign(**own_columns(raw, setup))
+    return _subflow_rows(raw.subs, own_columns(raw, setup), histograms=setup.histograms)
 
 
-def _subflow_rows(subs: Table, *, histograms: bool) -> pd.DataFrame:
+def _subflow_rows(subs: Table, own: Columns, *, histograms: bool) -> pd.DataFrame:
     columns: Columns = {"subflow": np.arange(len(subs)), "state": names_of(STATES, subs["state"])}
     columns |= {
         name: seconds(subs[f"{name.removesuffix('_s')}_ps"])
@@ -320,7 +319,7 @@ def _subflow_rows(subs: Table, *, histograms: bool) -> pd.DataFrame:
     columns |= {name: subs[field] for name, field in _RENAMED.items()}
     columns["max_reorder_extent"] = np.where(histograms, subs["max_reorder_extent"], records.NONE)
     columns |= {name: subs[name] for name in schema.SUBFLOWS if name not in columns}
-    return ordered(columns, schema.SUBFLOWS)
+    return ordered(columns, schema.SUBFLOWS, own)
 
 
 def probes_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
@@ -376,5 +375,5 @@ def _without_rows(name: str, layers: tuple[str, ...]) -> pd.DataFrame:
         nothing = pd.Categorical([], categories=pd.Index([], dtype=object))
         return pd.DataFrame({"time_s": np.zeros(0), "entity": nothing, "field": nothing, "value": np.zeros(0)})
     if name == "subflows":
-        return _subflow_rows(np.zeros(0, records.SUBFLOW), histograms=False)
+        return _subflow_rows(np.zeros(0, records.SUBFLOW), {}, histograms=False)
     return _histogram_rows([], layers)

@@ -117,5 +117,6 @@ def is_compiled(scheme: Scheme) -> bool:
     """Return whether the machine code for `scheme` comes from the on-disk cache; compile it otherwise."""
     components = [getattr(stack, role) for stack in scheme.stacks for role in HOST_ROLES]
     components += [getattr(scheme, role) for role in NETWORK_ROLES]
-    hooks = [hook for component in components for hook in loaded_hooks(component).values() if hook]
+    each_once = {id(component): component for component in components}.values()  # stacks share most of theirs
+    hooks = [hook for component in each_once for hook in loaded_hooks(component).values() if hook]
     return all(each.from_disk for each in [loop_function("loop"), loop_function("settle"), *hooks])

@@ -266,23 +266,26 @@ class World:
     def hold_components(self) -> None:
         """Write the addresses of hooks and parameters: of balancer and queue, and of each stack."""
         scheme, stacks = self.setup.scheme, np.zeros(len(self.state.stacks), STACK)
+        loaded: dict[int, Any] = {}  # hooks by the id of their component: stacks share most of theirs
         for role in NETWORK_ROLES:
-            self.hold(self.record, role, getattr(scheme, role))
-        for row, each in zip(stacks, self.state.stacks, strict=True):
+            self.hold(self.record, role, getattr(scheme, role), loaded)
+        for number, (row, each) in enumerate(zip(stacks, self.state.stacks, strict=True)):
             for role in HOST_ROLES:
-                self.hold(row, role, getattr(each.stack, role), number=self.state.stacks.index(each))
+                self.hold(row, role, getattr(each.stack, role), loaded, number=number)
             row["priority"], row["listens"] = each.stack.priority, each.stack.sharing.listens
             row["note_draws"], row["emits_unasked"] = each.stack.sharing.draws, each.emits_unasked
             row["late_acks"], row["reads_headers"] = each.stack.late_acks, each.stack.transport.reads_headers
             row["window_segments"], row["stream_segments"] = each.window_segments, each.stream_segments
         self.point("stacks", stacks)
 
-    def hold(self, row: Any, role: str, component: Any, *, number: int = 0) -> None:
+    def hold(self, row: Any, role: str, component: Any, loaded: dict[int, Any], *, number: int = 0) -> None:
         """Write the addresses of one component, and where its memory begins in the rows of its scopes."""
         params, layouts = param_record(component.params), self.state.own.layouts
         self.arrays[f"params of {role} {number}"] = params
         row[role] = params.ctypes.data
-        for name, hook in loaded_hooks(component).items():
+        if id(component) not in loaded:
+            loaded[id(component)] = loaded_hooks(component)
+        for name, hook in loaded[id(component)].items():
             row[name] = hook.address if hook else 0
         for scope in ("subflow", "flow", "host", "packet", "segment") if role in HOST_ROLES else ():
             row[f"{role}_{scope}"] = layouts[scope].offsets[number, role]
