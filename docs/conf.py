@@ -71,6 +71,7 @@ MOVED = {
     "docs/howto/own_sizes": "docs/howto/own_flows",
     "docs/howto/udp": "docs/howto/codec",
     "docs/howto/wireshark": "docs/howto/debug_scheme",
+    "docs/numba_names": "docs/performance",
 }
 root_doc = MOVED["index"]
 html_additional_pages = dict.fromkeys(MOVED, "redirect.html")

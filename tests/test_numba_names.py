@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = re.findall(r"^\| `(numba[\w.]*)`", (ROOT / "docs/numba_names.md").read_text(encoding="utf-8"), re.MULTILINE)
+PAGE = re.findall(r"^\| `(numba[\w.]*)`", (ROOT / "tests/numba_names.md").read_text(encoding="utf-8"), re.MULTILINE)
 PUBLIC = ("numba", "numba.extending", "numba.types", "llvmlite", "llvmlite.ir", "llvmlite.binding")
 
 
