@@ -111,7 +111,7 @@ def columns_by_task(folder: Path, task_ids: Iterable[str]) -> dict[str, set[str]
     columns_of: dict[str, set[str]] = {task: set() for task in task_ids}
     for path in part_files(folder):
         if here := [task["id"] for task in tasks_of(path) if task["id"] in columns_of]:
-            names = tables.column_names(path)
+            names = _rows_of(path).column_names
             for task in here:
                 columns_of[task].update(names)
     return columns_of

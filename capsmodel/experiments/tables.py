@@ -32,6 +32,8 @@ _REMEDY = "move it elsewhere and run again what made it"
 _MAGIC = b"PAR1"  # a Parquet file begins and ends with it
 _COMPRESSED, _LARGE_BYTES = b"zlib ", 50_000
 """A larger manifest is compressed: one of many runs repeats itself."""
+_FEW_ROWS = 100
+"""Of so few rows a compressed file is no smaller, and takes twice the time to write and to read."""
 
 
 def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
@@ -55,7 +57,8 @@ def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
         _ROWS_SHA256: rows_sha256(table).encode(),
     }
     plain = table.replace_schema_metadata(None)
-    options = {"compression": "zstd", "write_page_checksum": True}
+    compression = "zstd" if len(table) > _FEW_ROWS else "none"
+    options = {"compression": compression, "write_page_checksum": True}
     with atomic_writer(path) as file, parquet.ParquetWriter(file, plain.schema, **options) as writer:
         writer.write_table(plain)
         writer.add_key_value_metadata(added)  # in the schema it would be stored a second time
@@ -86,21 +89,6 @@ def read_manifest(path: Path, *, keys: Set[str], rule: str) -> dict[str, Any]:
         document: dict[str, Any] = manifest
     require(keys <= document.keys(), f"{path} {rule}")
     return document
-
-
-def column_names(path: Path) -> list[str]:
-    """Return the names of the columns of a file.
-
-    Raises
-    ------
-    ParameterError
-        If the file is no Parquet file, or a damaged one.
-    OSError
-        If the file cannot be read.
-    """
-    with _opened(path) as file:
-        names: list[str] = file.schema_arrow.names
-    return names
 
 
 def _packed(manifest: bytes) -> bytes:
