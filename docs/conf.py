@@ -71,7 +71,8 @@ MOVED = {
     "docs/howto/own_sizes": "docs/howto/own_flows",
     "docs/howto/udp": "docs/howto/codec",
     "docs/howto/wireshark": "docs/howto/debug_scheme",
-    "docs/numba_names": "docs/performance",
+    "docs/numba_names": "CONTRIBUTING",
+    "docs/performance": "CONTRIBUTING",
 }
 root_doc = MOVED["index"]
 html_additional_pages = dict.fromkeys(MOVED, "redirect.html")

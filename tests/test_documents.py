@@ -34,6 +34,7 @@ _SPEC.loader.exec_module(HOOK)
 
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "sim/README.md"]
 DOCUMENTS += chain((ROOT / "data").rglob("README.md"), (ROOT / ".github").rglob("*.md"))
+DOCUMENTS += chain((ROOT / "benchmarks").glob("*.md"), (ROOT / "tests").glob("*.md"))
 FOLDERS = [".ci", ".github", "benchmarks", "capsmodel", "data", "docs", "notebooks", "sim", "tests"]
 THERE = [
     str(file.relative_to(ROOT))
