@@ -58,9 +58,19 @@ def test_every_picture_has_a_text_in_its_place(source):
     assert [text for text in texts if len(text) < 30] == []
 
 
+def prose_words(source):
+    """Return how many words the texts of a lesson have."""
+    texts = [cell["text"] for cell in CELL.finditer(source.read_text(encoding="utf-8")) if "[markdown]" in cell["head"]]
+    return len(" ".join(texts).replace("#", "").split())
+
+
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_a_notebook_needs_only_what_is_installed_and_is_short(source):
+def test_a_notebook_needs_only_what_is_installed(source):
     text = source.read_text(encoding="utf-8")
     assert re.findall(r"sys\.path|\.\./tests|^(?:from|import) (?:agreement|tests)\b", text, re.MULTILINE) == []
-    prose = [cell["text"] for cell in CELL.finditer(text) if "[markdown]" in cell["head"]]
-    assert len(" ".join(prose).replace("#", "").split()) <= 1500
+
+
+def test_lessons_are_short_each_and_together():
+    words = {source.stem: prose_words(source) for source in SOURCES}
+    assert {stem: count for stem, count in words.items() if count > 1_200} == {}
+    assert sum(words.values()) <= 11_500

@@ -2,10 +2,9 @@
 # # One packet, one queue, many flows
 #
 # Between two servers of a data centre there are many paths of equal length. Most flows are short and should be over
-# soon; a few long ones carry most of the bytes and keep queues full. How long does a flow take, and why? This course
-# answers with formulas and with simulated packets, and shows for each formula where it fails. Its lessons are listed in
-# [the course](../docs/course.md). Symbols that lessons share stand in [one
-# table](../docs/glossary.md#symbols-of-the-course), others are explained where they appear.
+# soon; a few long ones carry most of the bytes and keep queues full. How long does a flow take, and why? This
+# [course](../docs/course.md) answers with formulas and with simulated packets, and shows where each formula fails.
+# Symbols that lessons share stand in [one table](../docs/glossary.md#symbols-of-the-course).
 #
 # **After this notebook** you can compute the completion time of a flow that is alone, simulate flows that are not, and
 # read the line that says whether packets agree with a formula. It runs in about 15 s on one core; the first larger
@@ -75,15 +74,14 @@ plt.show()
 # %% [markdown]
 # Up to ten packets the simulator gives the formula to the picosecond. Then assumption 2 fails: TCP (transmission
 # control protocol) sends ten packets and waits until the receiver's *acknowledgements* (ACKs) allow more. The first ACK
-# comes after a *round-trip time* (RTT). With short links ten packets last nearly that long. With 100 µs a link the
-# sender is idle for 0.73 ms, and again until its *window*, the packets that may be on their way, covers the path: it
-# doubles in each round trip, which is called *slow start*.
+# comes after a *round-trip time* (RTT). With short links ten packets last nearly that long. With links of 100 µs the
+# sender is idle for 0.73 ms. Its *window*, the packets that may be on their way, then doubles in each round trip, which
+# is called *slow start*.
 #
 # ## One queue
 #
-# Now assumption 1 fails: three hosts send 1 MB each to host 4. The link from leaf 1 to host 4 carries one packet at a
-# time; the others wait in the *queue* of that port, and what finds it full is dropped. *Probes* sample a port at
-# regular times.
+# Now assumption 1 fails: three hosts send 1 MB each to host 4. The others wait in the *queue* of the port from leaf 1
+# to host 4, and what finds it full is dropped. *Probes* sample a port at regular times.
 
 # %% mystnb={"image": {"alt": "queue over time: it fills up, is full at 50 packets, and empties after losses"}}
 three = Scenario(
@@ -109,8 +107,8 @@ crowded.flows[["src", "fct_s", "slowdown", "packets_dropped", "retransmissions",
 # ## Many flows
 #
 # `Poisson` draws flows as real traffic has them: random starts, sizes of a published distribution (a web search), and
-# so many that host links are busy for half of the time, a *load* of 0.5. `start="steady"` begins with the flows in
-# progress that belong to this load, not with an empty network.
+# so many that host links are busy for half of the time, a *load* of 0.5. `start="steady"` begins with the flows that
+# are in progress at this load.
 #
 # The rule by which switches and hosts choose paths is the *scheme*. ECMP (equal-cost multipath) hashes each flow to one
 # path, RPS (random packet spraying) draws a path for each packet. `compare` gives both the same flows, four times with
@@ -150,11 +148,10 @@ print(verdict, wrong, few, sep="\n\n")
 
 # %% [markdown]
 # Each line begins with the verdict. **p** is the probability of a difference at least as large as this one if the
-# formula is right. Only below the **level** of one in a hundred thousand the verdict is *disagrees*: there are hundreds
-# of such comparisons. The **standard error** of a share is the one that the formula predicts, $\sqrt{p(1-p)/n}$. The
-# **declared bias** is an error that the formula is known to have. Last comes what the samples can find: if the true
-# probability were 0.06 off, the test would notice with this probability. Where that is below 0.99, the verdict is *too
-# few samples*.
+# formula is right. Only below the **level** of one in a hundred thousand the verdict is *disagrees*, since hundreds of
+# comparisons are made. The **standard error** of a share is the one that the formula predicts, $\sqrt{p(1-p)/n}$. The
+# **declared bias** is an error that the formula is known to have. Last comes the probability that the test would notice
+# if the true share were 0.06 off. Below 0.99 the verdict is *too few samples*.
 #
 # ## Exercises
 #

@@ -29,9 +29,9 @@ from capsmodel.symbolic import DERIVATIONS
 # 4. the size of a burst does not depend on those before it.
 #
 # Because of assumption 1 an arriving burst finds what there is on average over time. With probability $\rho$ the port
-# is sending a burst. It is more often a large one than a small one, and what is left of it is $E[B^2]/2E[B]$ on
-# average. Besides, as many bursts wait as arrive during a wait, $\lambda E[W]$ with the rate $\lambda=\rho/E[B]$
-# (Little's law), and each takes $E[B]$:
+# is sending a burst, more often a large one than a small one, and what is left of it is $E[B^2]/2E[B]$ on average.
+# Besides, as many bursts wait as arrive during a wait, $\lambda E[W]$ with the rate $\lambda=\rho/E[B]$ (Little's law),
+# and each takes $E[B]$:
 #
 # $$E[W]=\rho\,\frac{E[B^2]}{2E[B]}+\frac{\rho}{E[B]}\,E[W]\,E[B]
 # \quad\Rightarrow\quad E[W]=\frac{\rho}{2(1-\rho)}\,\frac{E[B^2]}{E[B]}$$
@@ -106,8 +106,7 @@ print(verdict)
 # %% [markdown]
 # The mean of the packets lies on the formula. At load 0.8 a burst waits for two others; at 0.9 it would be four and a
 # half. The percentile of Eq. 10 is too low, at load 0.2 by a factor of 2.5: a share $1-\rho$ of the bursts does not
-# wait at all. By an exponential distribution all of them wait, so that, with the same mean, the longest waits are
-# shorter.
+# wait at all. With an exponential distribution all wait, so that with the same mean the longest waits are shorter.
 #
 # ## Where it breaks: a flow that does not end
 #
@@ -117,8 +116,7 @@ print(verdict)
 #
 # $$RTT_L \approx RTT_S + b\,\frac{MSS}{C}$$
 #
-# where $RTT_S$ is the round-trip time (RTT) on a path without a long flow: 0.11 ms, six links of 16 µs and the time to
-# send. In the picture single packets are sent beside a long flow; the time until a packet is acknowledged is an RTT.
+# where $RTT_S$ is the RTT on a path without a long flow: 0.11 ms, six links of 16 µs and the time to send.
 
 # %% mystnb={"image": {"alt": "round-trip times beside a long flow over the buffer, between half and all of the line"}}
 
@@ -149,8 +147,8 @@ plt.show()
 
 # %% [markdown]
 # With 250 packets of buffer a packet behind a long flow takes up to 3 ms, nearly thirty times as long as on a free
-# path. Such a packet will be called *blocked*, and most of this course is about not having to wait for it. With 32
-# packets the long flow has one timeout, and for 200 ms the queue is empty.
+# path. Such a packet will be called *blocked*, and most of this course is about not having to wait for it. With a
+# buffer of 32 the long flow has one timeout, and the queue is empty for 200 ms.
 #
 # ## Exercises
 #
@@ -159,8 +157,6 @@ plt.show()
 #    with `sizes=(22, 66)`. Why is it longer than with 44 for all?
 # 3. Open: take `host_rate_bps=1e9`, hosts no faster than the port. Which assumptions fail? Is the formula now too high
 #    or too low at load 0.6? Guess, then say with `agreement` what the packets allow you to conclude.
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. ρ / (2 (1 - ρ)) = 1 gives ρ = 2/3.

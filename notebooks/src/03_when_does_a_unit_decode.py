@@ -62,7 +62,7 @@ for unblocked, took_s in zip(free, run.flows["fct_s"][3:], strict=True):
     print(f"{unblocked} of 15 packets not blocked: decoded after {took_s * 1e3:.2f} ms")
 
 # %% [markdown]
-# A unit with ten packets on free paths decodes in 0.3 ms. Another one waits for a blocked packet, about 3 ms.
+# A unit with ten packets on free paths decodes in 0.3 ms. Others wait for a blocked packet, about 3 ms.
 #
 # ## Formula and packets
 #
@@ -117,8 +117,8 @@ print(verdict)
 # time. The paper describes the right panel as a steady fall. It is a sawtooth: whenever the rule rounds up, a unit has
 # one more repair packet.
 #
-# A probability is a better rule, and a few packets more are enough. For $k=10$ and $p_B=0.2$ the mean rule sends three
-# repair packets; eight make a unit decode with a probability of 99%:
+# A probability is a better rule. For $k=10$ and $p_B=0.2$ the mean rule sends three repair packets; with eight a unit
+# decodes with a probability of 99%:
 
 # %%
 few, enough = cm.repair_packets(10, blocking_prob=0.2), cm.repair_packets_for(10, blocking_prob=0.2, target_prob=0.99)
@@ -128,8 +128,7 @@ for r in (int(few), int(enough)):
 # %% [markdown]
 # ## Where it breaks
 #
-# *Assumption 3* is true of Reed-Solomon codes. Random ones, and the LDPC (low-density parity-check) codes that CAPS
-# names, need more than $k$ packets; lesson 5 counts them.
+# *Assumption 3* fails with the codes that CAPS and CDCPS use; lesson 5 counts the packets that they need.
 #
 # *Assumption 1* fails when the sender takes the paths round robin, beginning anywhere. Then no two packets of a unit
 # share one of 40 paths, and their number on the eight with a long flow is *hypergeometric*, not binomial. It varies
@@ -156,22 +155,16 @@ plt.show()
 # %% [markdown]
 # ## Exercises
 #
-# 1. By hand: $p_S$ for $k=2$, $r=1$, $p_B=0.2$. And the share of repair packets in all packets if $r=kp_B/(1-p_B)$ and
-#    there are $g$ packets of long flows for each source packet (CAPS Eq. 7). The text of the paper says that this share
-#    grows with $g$. Does it?
+# 1. By hand: $p_S$ for $k=2$, $r=1$, $p_B=0.2$.
 # 2. With packets: three of 8 paths carry a long flow. What share of units with $k=10$, $r=5$ decodes at once? Guess,
 #    compute, then send two thousand units.
 # 3. Open: with $r=k$ repair packets one could send every packet twice. Write a model of the probability that at least
 #    one copy of each packet is unblocked. Test it with `agreement` on the packets of `unblocked_packets`, whose columns
 #    are the packets of a unit, and compare with the code.
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
-# 1. No packet blocked, 0.8^3, or exactly one of three, 3 * 0.2 * 0.8^2. The share falls with g: its derivative is
-# negative.
+# 1. No packet blocked, 0.8^3, or exactly one of three, 3 * 0.2 * 0.8^2.
 print(f"1. {0.8**3 + 3 * 0.2 * 0.8**2:.3f}, {cm.decode_prob(2, r=1, blocking_prob=0.2):.3f}")
-print(DERIVATIONS["overhead"]())
 
 # 2. p_B = 3/8: of 15 packets 9.4 are not blocked on average, and 10 are needed.
 eight = decoded(10, 5, 8, 3, units=2000)

@@ -2,8 +2,8 @@
 # # How large a unit?
 #
 # Lesson 3 gave the probability $p_S$ that a unit of $k$ packets decodes. A sender has a *window* of $w$ packets and may
-# divide it into $w/k$ units of any size. With many small units one of them will wait for a blocked packet; in a large
-# one every packet waits until its unit is complete. Which size is best, and does it matter?
+# divide it into $w/k$ units of any size. Of many small units one will wait for a blocked packet; in a large one every
+# packet waits until its unit is complete. Which size is best, and does it matter?
 #
 # **After this notebook** you can derive the delay of a window, say which of two objectives predicts what packets do,
 # and find the best unit for a fabric of your own. It runs in about 20 s on one core.
@@ -68,8 +68,7 @@ print("published:", *PAPER_UNITS, "\nEq. 4:    ", *best["eq4"].k)
 #
 # $$d_w+\frac{r\,w}{k}\,\frac{MSS}{C}$$
 #
-# Nothing is fitted, but this objective is not the paper's: it may explain the published numbers, it does not reproduce
-# them.
+# This objective is not the paper's: it may explain the published numbers, it does not reproduce them.
 
 # %%
 costly = best["with_redundancy_cost"]
@@ -86,8 +85,8 @@ for i, p in enumerate(PROBS):
 # ## Formulas and packets
 #
 # Windows of 64 packets are sent over ten paths of which two carry a long flow, so $p_B=0.2$. The paper does not say
-# what its average delay of a window is averaged over. There are two interpretations: the time until the last packet is
-# acknowledged, and the mean over packets of the time until they are delivered in order.
+# what its average delay of a window is: the time until the last packet is acknowledged, or the mean over packets of the
+# time until they are delivered in order.
 
 
 # %%
@@ -123,26 +122,25 @@ for axes, title, (objective, found) in zip(panels, titles, delays.items(), stric
     axes.axvline(29, color="k", ls=":", label="published optimum, k = 29")
     axes.set(xlabel="source packets of a unit k", title=title, ylim=(0, 4.4))
 panels[0].set_ylabel("delay of a window of 64 packets, ms")
-panels[1].legend(frameon=False, loc="upper right")
+figure.legend(*panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 plt.show()
 for (objective, number), interval in within.items():
     print(f"{objective}, {('to the last ACK', 'mean over packets')[number]}: best k {interval}")
 
 # %% [markdown]
 # Until the last ACK, *one unit for the whole window is best* with many repair packets: the fewer units, the fewer can
-# fail. With few, sizes from 56 on cannot be distinguished from it. That is near the optimum of Eq. 4, but with $k=61$
-# the last three packets form a unit of their own.
+# fail. With few, sizes from 56 on cannot be distinguished from it, which is near the optimum of Eq. 4.
 #
 # The mean over packets has its minimum *inside* the range, if there are enough repair packets: of several units the
-# first is delivered while later ones are still being sent. These windows cannot distinguish sizes from 8 to 40 from the
-# best; from $k=4$ on the means follow both formulas to within 0.4 ms. So the best unit of Eq. 4 is nearly right for the
-# delay to the last ACK, that of the second objective for the mean delay of a packet. Neither gives the delay to the
-# last ACK itself: 64 packets take 0.77 ms to send, and every blocked packet among them 12 µs more (exercise 3).
+# first is delivered while later ones are still being sent. Sizes from 8 to 40 cannot be distinguished from the best;
+# from $k=4$ on the means follow both formulas to within 0.4 ms. So the best unit of Eq. 4 is nearly right for the delay
+# to the last ACK, that of the second objective for the mean delay of a packet. Neither gives the delay to the last ACK
+# itself: it takes 0.77 ms to send 64 packets (exercise 3).
 #
 # ## Your own fabric
 #
 # The calculator has the second objective, and for each $k$ its best $r$. The red point is the best unit, the stripe has
-# all units within 1% of it. Run the cells and move the sliders; rates, sizes and times are typed with their units.
+# all units within 1% of it. Run the cells and move the sliders.
 
 # %% mystnb={"image": {"alt": "delay, decoding probability and share of repair packets over k; best at k = 28"}}
 Image(unit_png(CAPS_SETTING))
@@ -184,8 +182,6 @@ paper = calculator.move()
 #    with its 64th unblocked packet, whose place is negative binomial. After the first of three links, of 12 µs a
 #    packet, this packet crosses two more. Then 64 ACKs of 0.32 µs leave together, and the last crosses two links more.
 #    Six links have a delay of 16.7 µs. Which assumption of yours fails, how often, and how large is the bias at most?
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. d_w = RTT_S / 2^u + (1 - 2^-u) RTT_L for u units: half, a quarter, none of the windows are fast. One unit is best.

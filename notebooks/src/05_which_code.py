@@ -44,14 +44,14 @@ for q in (2, 16, 256):
     print(f"GF({q}): ten packets of a unit with k = 10 do not decode with probability {dependent:.4f}")
 
 # %% [markdown]
-# For large $q$ one received packet more multiplies this by about $1/q$. With bytes as elements, $q=256$, there is
-# nearly no difference to "any $k$". While $j$ dimensions are missing a packet is new with probability $1-q^{-j}$, so
-# that with $q=2$ on average $\sum_j 1/(2^j-1)=1.6$ packets more than $k$ are needed.
+# For large $q$ one received packet more multiplies this by about $1/q$. With bytes as elements, $q=256$, nearly any $k$
+# decode. While $j$ dimensions are missing a packet is new with probability $1-q^{-j}$, so that with $q=2$ on average
+# $\sum_j 1/(2^j-1)=1.6$ packets more than $k$ are needed.
 #
 # ## Three codes in one network
 #
-# The packets of lesson 3 again: units of 10 source and 5 repair packets over ten paths of which one to four carry a
-# long flow. The packets that were not blocked go to three decoders.
+# Units of 10 source and 5 repair packets cross ten paths, of which one to four carry a long flow, as in lesson 3. The
+# packets that were not blocked go to three decoders.
 
 # %%
 codes = {
@@ -115,7 +115,7 @@ plt.show()
 # %% [markdown]
 # Two codes lie on Eq. 2, LDPC far below it. CAPS argues that codes of "more than 1000 bits" need few packets more. What
 # counts is the number of *packets*: one more than $k$ is 10% of a unit of ten, two are 3% of one of 64. Peeling alone,
-# which is what makes LDPC cheap, needs 12 to 16% more.
+# which makes LDPC cheap, needs 12 to 16% more.
 #
 # So small units need one of the first two codes. In large units LDPC loses little, and speed decides, which is measured
 # in [Code packets, streams and files](../docs/howto/codec.md).
@@ -129,8 +129,6 @@ plt.show()
 #    probability that a unit decodes, from the binomial distribution and `cm.full_rank_prob`. Test it with `agreement`
 #    on random binary matrices whose rank you compute. Which of the two assumptions fails for source packets sent
 #    uncoded?
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. 1 / (q - 1) <= 0.01 from q = 101 on; the next power of two is 128.

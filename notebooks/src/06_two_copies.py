@@ -51,13 +51,13 @@ DERIVATIONS["break_even"]()
 #
 # ## Formula and packets
 #
-# Flows of 12 packets, 5% of the bytes, among bursts of 44. Windows hold a whole flow and buffers never overflow, so
-# that nothing but queues delays them. Three fabrics:
+# Flows of 12 packets, 5% of the bytes, among bursts of 44. Windows hold a whole flow and buffers never overflow: only
+# queues delay them. Three fabrics:
 #
 # - *parallel paths*: sixteen links between two switches, hosts a thousand times as fast; a hash chooses the path;
 # - *fat-tree*: three layers of switches in four *pods*, four paths between hosts of different pods, all links of the
 #   same rate, also those of the hosts;
-# - *fat-tree, fast hosts*: the same with hosts a thousand times as fast.
+# - *fat-tree, fast hosts*: the same with such hosts as the parallel paths have.
 
 # %%
 X, M, EPSILON = 12, 44, 0.05
@@ -116,17 +116,15 @@ axes.legend(frameon=False, ncols=2, loc="lower left")
 plt.show()
 
 # %% [markdown]
-# Where the network consists of independent queues, packets do what the model says. That one flow in sixteen has both
-# copies on one path, and that short flows are smaller bursts, is not resolved. The 40 to 70% that the paper expects of
-# the mean do not follow from its own equations: with its $k=12$ they give 44.7% at most, for flows of one packet.
+# Where the network consists of independent queues, packets do what the model says. The 40 to 70% that the paper expects
+# of the mean do not follow from its own equations: with its $k=12$ they give 44.7% at most, for flows of one packet.
 #
 # ## Where it breaks: a fat-tree
 #
 # On a fat-tree assumption 2 fails. Both copies leave by one host link and arrive by another, which are as busy as all
 # others: a busy host link delays both, and each delays the other. At load 0.1 replication slows short flows down, and
-# at no load does it save anything that these runs can distinguish from nothing. With fast hosts a part of the saving
-# comes back. The rest is lost because four paths are few, so copies often share one, and because bursts queue at four
-# ports instead of one.
+# at no load do these runs show a saving. With fast hosts a part of the saving comes back. The rest is lost because four
+# paths are few, so that copies often share one, and because bursts queue at four ports instead of one.
 #
 # ## Where it helps on a fat-tree too: timeouts
 #
@@ -152,9 +150,8 @@ means = pd.DataFrame(rows, columns=columns).groupby("scheme").mean()
 means.round(2)
 
 # %% [markdown]
-# Nearly all of the gain is in the timeouts; lesson 9 avoids them with fewer packets than a copy has. Long flows, whose
-# bursts all wait, take $1+\rho/2(1-\rho)$ times as long as alone. Copies make that $(1+\epsilon)\rho$ (Eq. 8): 3.5%
-# longer at half load, 21% at load 0.8.
+# Nearly all of the gain is in the timeouts; lesson 9 avoids them with fewer packets than a copy has. By Eq. 8 of the
+# paper long flows take 3.5% longer beside copies at half load, 21% at load 0.8.
 #
 # ## Exercises
 #
@@ -164,8 +161,6 @@ means.round(2)
 # 3. Open: with *two* parallel paths in place of sixteen both copies hash to one path half of the time. Write a model of
 #    the mean completion time from `mean_shortest_wait` and `cm.mg1_mean_wait`, and test it with `agreement` on the
 #    short flows of a run. Which error do you declare for the short flows, which are bursts of 12?
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. (1 + ε)^-2 = 1 / 1.44.

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Packets that overtake
 #
-# Copies kept each flow on one path. A switch that sprays chooses a path for every packet, and packets overtake each
-# other. TCP answers each packet that comes out of order with a duplicate ACK, and after three of them retransmits a
-# packet that was not lost. How likely is that, and does a larger threshold help?
+# A switch that sprays chooses a path for every packet, and packets overtake each other. TCP answers each packet that
+# comes out of order with a duplicate ACK, and after three of them retransmits a packet that was not lost. How likely is
+# that, and does a larger threshold help?
 #
 # **After this notebook** you can derive how likely a sprayed flow is reordered, build a fabric whose paths differ, and
 # say for which delays the formula is exact and what it does not describe. It runs in about 15 s on one core.
@@ -78,7 +78,7 @@ for size, color in zip(sizes, ("C0", "C1", "C2"), strict=True):
     left.plot(n_b, cm.reordering_prob(size, congested_prob=n_b / PATHS), color=color, label=f"S = {size}")
     value, below, above = np.transpose([share(run["reordered_packets"] > 0) for run in runs[size]])
     left.errorbar(slow_paths, value, [below, above], fmt="o", ms=4, capsize=2, color=color)
-left.axvline(20, color="k", ls=":", label="published worst case")
+left.vlines(20, 0, 1, color="k", ls=":", label="published worst case")
 left.set(xlabel=f"slow paths of {PATHS}", ylabel="share of flows reordered")
 for count, color in zip((1, 3, 19), ("C0", "C1", "C2"), strict=True):
     size = np.arange(1, 46)
@@ -99,8 +99,8 @@ verdict = agreement(
 print(verdict)
 
 # %% [markdown]
-# With half of the paths slow a flow of ten packets is reordered almost certainly. Beside ten slow paths it has three
-# duplicate ACKs, and so a retransmission of a packet that was not lost, with a probability of 0.8.
+# With half of the paths slow a flow of ten packets is reordered almost certainly. With ten slow paths it has three
+# duplicate ACKs, and so retransmits a packet that was not lost, with a probability of 0.8.
 #
 # MMPTCP (maximum multipath TCP), which sprays a flow while it is short, raises the threshold to three plus the number
 # of paths, which is $(K/2)^2$ between the pods of a fat-tree of $K$ pods: 19 for eight. Short flows then retransmit
@@ -129,7 +129,7 @@ for axes in (left, right):
 plt.show()
 
 # %% [markdown]
-# Packets leave one *spacing* apart. Below it no packet overtakes. From it on the formula is right for every delay:
+# With less than one *spacing* between two packets none overtakes. From it on the formula is right for every delay:
 # where the order is not kept, somewhere a slow packet is followed directly by a fast one. Only the *number* of packets
 # overtaken grows with the delay.
 #
@@ -157,8 +157,6 @@ for times, found in own_queue.items():
 # 3. Open: no path is slow, and the host is infinitely fast, `host_rate_bps=1e12`. Write an exact model of the
 #    probability that a flow of ten packets is reordered, and test it with `agreement`. Hint: a packet on a path that
 #    got $j$ earlier ones arrives $j+1$ packet times after the burst. When is the order kept?
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. Only if the first takes a slow path and the second does not: 1/2 * 1/2.

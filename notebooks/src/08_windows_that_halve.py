@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Windows that halve
 #
-# Lessons 3 to 7 let a sender send what it wants. A long flow sends what its *congestion window* allows, which grows by
-# a packet in each round trip and is halved at each loss. MPTCP (multipath TCP) has a *subflow* with a window of its own
-# on each of several paths. How large are these windows, and what happens when they become small?
+# A long flow sends what its *congestion window* allows, which grows by a packet in each round trip and is halved at
+# each loss. MPTCP (multipath TCP) has a *subflow* with a window of its own on each of several paths. How large are
+# these windows, and what happens when they become small?
 #
 # **After this notebook** you can derive the window of TCP and those of coupled subflows, say by how much an equation
 # for the mean is wrong and why, and compute how likely a small window ends in a timeout. It runs in about 30 s on one
@@ -127,9 +127,9 @@ verdict = agreement(at_half_percent, sent[1], bias=0.15, detect=0.15 * at_half_p
 print(verdict)
 
 # %% [markdown]
-# Assumption 3 costs 1.33 packets: a loss is known a round trip late and needs another one (`newreno_packets_per_rtt`
-# derives it). That is little for a window of 30 packets and much for one of 4. LIA on six equal paths takes a quarter
-# more than TCP on one, where Eq. 9 has no difference; the repair of losses, which the curve leaves out, keeps it below.
+# Assumption 3 costs 1.33 packets: a loss is known a round trip late, and its repair takes another. That is little for a
+# window of 30 packets and much for one of 4. LIA on six equal paths takes a quarter more than TCP on one, where Eq. 9
+# has no difference; it stays below the curve, which leaves out the repair of losses.
 #
 # ## Small windows
 #
@@ -174,13 +174,13 @@ plt.show()
 # %% [markdown]
 # From windows of four packets on Eq. 6 leaves out most of the timeouts. The packets lie above the exact curve for large
 # windows, since a retransmission may be lost, too. Sixteen packets in one window are safer than on four subflows of
-# four; that is what coded packets are for (lesson 9).
+# four, for which lesson 9 has coded packets.
 #
 # ## Where it breaks: a full queue
 #
 # Assumption 1 fails where the losses are those of a full queue. In a simulator, whose clocks are exact, packets then
-# come at regular times, and only a window that grows finds the queue full. A connection of two subflows under LIA
-# should get as much as one TCP beside it. On a link of 100 Mbps:
+# come at regular times, and only a window that grows finds the queue full. Two subflows under LIA should together get
+# as much as one TCP beside them. On a link of 100 Mbps:
 
 
 # %%
@@ -212,8 +212,6 @@ for jitter_s, ratio in ratios.items():
 # 3. Open: sixteen packets are on four subflows of four. Write a model of the probability that at least one of them has
 #    a timeout, and test it with `agreement` on flows of `with_timeout`, taken four at a time. How large a bias do you
 #    declare for lost retransmissions? Why is a long flow with a window of four safer than your model says?
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. Mean 1.5 W; mean square (1 + 2 + 4) / 3 W² = 7/3 W².

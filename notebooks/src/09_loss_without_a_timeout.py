@@ -21,8 +21,11 @@
 #
 # ## Derivation
 #
-# A sender learns of a loss without its timer when three packets that were sent later arrive. In how many ways do fewer
-# arrive? Eq. 6 of DC2-MTCP is the answer for one subflow; SymPy checks where it is exact:
+# For a subflow with a window of at most three packets Eq. 6 (lesson 8) is exact: three packets cannot follow a loss, so
+# that only a window without loss is spared the timer, with probability $(1-p)^w$. All $n$ subflows are spared with
+# $(1-p)^{nw}$. A coded packet adds the cases in which exactly one of the $nw$ packets is lost and the coded one is not:
+#
+# $$P_{to} = 1-(1-p)^{nw}-nw\,p\,(1-p)^{nw-1}\,(1-p).$$
 
 # %%
 from dataclasses import dataclass, replace
@@ -49,16 +52,8 @@ from capsim.records import DATA, RETRANSMITTED
 from capsmodel.experiments.agreement import Count, agreement
 from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.multipath.timeouts import timeout_prob
-from capsmodel.symbolic import DERIVATIONS
-
-DERIVATIONS["timeout"]()
 
 # %% [markdown]
-# By the second line a flow whose windows have at most three packets is spared only if nothing is lost, with probability
-# $(1-p)^{nw}$. A coded packet adds the cases in which exactly one of the $nw$ packets is lost and the coded one is not:
-#
-# $$P_{to} = 1-(1-p)^{nw}-nw\,p\,(1-p)^{nw-1}\,(1-p).$$
-#
 # ## Formula and packets
 #
 # Four subflows with windows of three, and 4000 flows for each mark. The links lose packets at random on the left. On
@@ -123,8 +118,8 @@ print(*(f"{each.verdict}: model {each.model:.4f}, packets {each.measured:.4f}" f
 # %% [markdown]
 # *Left.* All six points agree with the formula. At 1% loss one packet in thirteen spares more than nine of ten
 # timeouts; at 10% two losses are as likely as one, and half of the timeouts remain. *Right.* In bursts fewer flows lose
-# anything, since losses come together: the curve without a code is too high. But those that do lose two or three, and
-# one equation is not enough: that of the coded packet is too low up to 3%, and it spares a quarter to a third.
+# anything: the curve without a code is too high. But those that do lose two or three, and one coded packet is not
+# enough: its curve is too low up to 3%, and it spares a quarter to a third.
 #
 # ## Where assumption 3 fails: the end of a flow
 #
@@ -168,9 +163,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# Without a code eight of twelve losses cost the timer; what three packets of its subflow follow is repaired fast. With
-# it ten of twelve cost nothing that can be seen. The last two segments are in no coded packet, since the share of one
-# that is earned when the flow ends is not sent.
+# Without a code eight of twelve losses cost the timer; with three packets of its subflow behind it a loss is repaired
+# fast. With a code ten of twelve cost nothing that can be seen. The last two segments are in no coded packet, since
+# less than one is earned when the flow ends.
 #
 # ## Where assumption 2 fails: a busy fabric
 #
@@ -204,8 +199,8 @@ fat_tree.round(2)
 
 # %% [markdown]
 # With two coded packets for 100 others DC2-MTCP spares a fifth of the timeouts and a quarter of the time: far less than
-# in the left panel, and about as many as in the right one. SC-MPTCP sends more and helps hardly at all: a flow that
-# ends within one block has earned nothing yet, and no acknowledgement has reported the loss. In the paper's own pattern
+# with independent losses, and about as much as in bursts. SC-MPTCP sends more and helps hardly at all: a flow that ends
+# within one block has earned nothing yet, and no acknowledgement has reported the loss. In the paper's own pattern
 # hardly any of our short flows has a timeout to spare ([the findings](../docs/findings.md)).
 #
 # ## Exercises
@@ -214,10 +209,8 @@ fat_tree.round(2)
 #    compute it for $p=0.03$.
 # 2. *With packets.* Let $\gamma$ of the second figure be 1.3 times as large (`redundancy_factor`). Guess which losses
 #    cost a timeout then, and run it.
-# 3. *Open.* Write a model for the right panel of the first figure: losses are a two-state chain on the link, and
-#    subflows send their packets one behind the other. Test it with `agreement` at a loss that is not in the figure.
-#
-# Solutions are folded below.
+# 3. *Open.* Write a model for losses in bursts: they are a two-state chain on the link, and subflows send their packets
+#    one behind the other. Test it with `agreement` at a loss that is not in the figure.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. As many coded packets must arrive as packets are lost: none, or one and one of two, or two and both.

@@ -1,10 +1,9 @@
 # %% [markdown]
 # # Does the sender know?
 #
-# **A code needs to know how many packets will be late. Can a sender find out?** CAPS (*short flows sprayed with repair
-# packets*) adds $r=\lceil k\,p_B/(1-p_B)\rceil$ repair packets to $k$, where $p_B$ is the probability that a packet is
-# *blocked*, behind a long flow on its path. A sender sees neither paths nor queues, only round-trip times (RTTs) of
-# acknowledgements (ACKs). CAPS takes a packet for blocked if its RTT exceeds twice the average.
+# **A code needs to know how many packets will be late. Can a sender find out?** CAPS adds $r=\lceil
+# k\,p_B/(1-p_B)\rceil$ repair packets to $k$ (lesson 3). A sender sees neither paths nor queues, only the RTTs of ACKs.
+# CAPS takes a packet for blocked if its RTT exceeds twice the average.
 #
 # **After this notebook** you can derive which blocked packets that rule misses, measure three rules, and name the
 # traffic and the acknowledgement for which each fails. It runs in about 20 s on one core.
@@ -71,14 +70,14 @@ missed
 
 # %% [markdown]
 # So nothing is missed up to $p_B=9/28=0.32$, and everything from $9/14=0.64$ on: blocked packets raise the average,
-# until none of them exceeds it twice over. With short buffers, where other RTTs count, it begins sooner;
-# `twice_average_missed_share` has that.
+# until none of them exceeds it twice over. With short buffers, where other RTTs count, it begins sooner
+# (`twice_average_missed_share`).
 #
 # ## Formula and packets
 #
-# 40 paths of 1 Gbit/s with buffers of 64 packets, hosts of 10 Gbit/s, and short flows beside 4 to 16 long ones. Besides
-# CAPS's rule there is its own variant with a *smoothed* average, and the rule of CDCPS (*all flows sprayed, all flows
-# coded*), *above the average*. On the right there is no long flow at all: all that is found is wrong.
+# 40 paths of 1 Gbps with buffers of 64 packets, hosts of 10 Gbps, and short flows beside 4 to 16 long ones. Besides
+# CAPS's rule there is its own variant with a *smoothed* average, and the rule of CDCPS, *above the average*. On the
+# right there is no long flow, and any estimate above 0 is wrong.
 
 # %% mystnb={"image": {"alt": "estimates over true p_B: average near it, twice the average far below; false ones at 0"}}
 RULES = {
@@ -116,7 +115,7 @@ for place, (column, text) in enumerate(RULES.items()):
     of_runs = [mean_interval(found[count].groupby("seed")[column].mean()) for count in COUNTS]
     means, ends = [one.value for one in of_runs], [one.high - one.value for one in of_runs]
     style = {"fmt": "o", "capsize": 3, "color": f"C{place}"}
-    left.errorbar(np.array(COUNTS) / PATHS, means, ends, label=f"{text}, packets", **style)
+    left.errorbar(np.array(COUNTS) / PATHS + 0.004 * (place - 1), means, ends, label=f"{text}, packets", **style)
     right.bar(
         np.arange(2) + 0.25 * (place - 1), [rows[column].mean() for rows in none.values()], 0.22, color=f"C{place}"
     )
@@ -131,17 +130,16 @@ plt.show()
 # *CAPS's rule* is right while few paths are blocked, and finds a fifth at most: as more are blocked its estimate
 # *falls*, when repair packets are needed most. The packets lie below the curve, since assumption 2 fails: a period with
 # more blocked ACKs misses a larger part of them (exercise 3). The smoothed average varies less and lies on the curve.
-# *The plain average* is right beside any number of long flows; each blocked packet is above it. But where nothing is
-# blocked some RTTs are above their mean as well: it reports 0.38 where the true value is 0, and CDCPS sends six repair
-# packets for ten. In bursts, whose packets wait behind each other, the smoothed average is still that of the time
-# before when a burst begins, so that this rule reports a little as well.
+# *The plain average* is right beside any number of long flows. But where nothing is blocked some RTTs are above their
+# mean as well: it reports 0.38, and CDCPS sends six repair packets for ten. When a burst begins, whose packets wait
+# behind each other, the smoothed average is still that of the time before, so that this rule reports a little as well.
 #
 # ## Where assumption 4 fails: acknowledged when decoded
 #
 # CAPS says that TCP gets the packets of a unit when it has decoded, and also that a sender measures the share of late
-# ACKs. Both cannot hold: an ACK at decoding shows when the *unit* was complete. The two variants are schemes, `caps`
-# and `caps_decode`. Flows of 64 packets beside three long flows on ten paths: $p_B=0.3$, and $r/k$ should be 0.43. All
-# begin with the estimate 0.
+# ACKs. Both cannot hold: an ACK at decoding shows when the *unit* was complete. The schemes `caps` and `caps_decode`
+# are the two variants. Flows of 64 packets beside three long flows on ten paths: $p_B=0.3$, and $r/k$ should be 0.43.
+# All begin with the estimate 0.
 
 
 # %%
@@ -181,10 +179,8 @@ sent.groupby(level=0).agg(["mean", "std"]).round(3)
 #    them? Up to which share of late ACKs does it, if all late ones are equally late?
 # 2. *With packets.* Take buffers of 16 packets in place of 64 beside 8 long flows. Guess whether CAPS's rule finds more
 #    or fewer, then measure it.
-# 3. *Open.* The packets lie below the curve: assumption 2 fails, since in a period the share of blocked ACKs varies.
-#    Write a model for that, say with the binomial law, and test it with `agreement` on the periods of a run.
-#
-# Solutions are folded below.
+# 3. *Open.* Write a model for an estimate whose share of blocked ACKs varies from period to period, say with the
+#    binomial law, and test it with `agreement` on the periods of a run.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 from capsmodel.experiments.agreement import agreement

@@ -39,8 +39,7 @@
 #
 # $$W = \sum_{i\ge1} s_i/\rho - 1.$$
 #
-# For $d=1$ this is $\rho/(1-\rho)$. For $d=2$ the exponent doubles with each packet: long queues all but vanish. SymPy
-# confirms the exponent.
+# For $d=1$ this is $\rho/(1-\rho)$. For $d=2$ the exponent doubles with each packet: long queues all but vanish.
 
 # %%
 import numpy as np
@@ -62,9 +61,8 @@ sp.Eq(sp.Symbol("s_i"), sp.Symbol("rho") ** exponent)
 # %% [markdown]
 # ## Formula and packets
 #
-# Packets of one size have a constant service time, so that assumption 3 fails at once. Then the departures of a port
-# are a Markov chain, and $s_i$ follows by iteration (`service="constant"`). DRILL(d, 0) is the rule of assumption 2. A
-# mark is 60,000 packets at 100 ports; the bars are 95% intervals.
+# Packets of one size have a constant service time, so that assumption 3 fails at once. Then $s_i$ follows by iteration
+# (`service="constant"`). DRILL(d, 0) is the rule of assumption 2. A mark is 60,000 packets at 100 ports.
 
 
 # %% mystnb={"image": {"alt": "wait over load: packets on the lines for constant service, two queues far below one"}}
@@ -105,19 +103,18 @@ print(f"load 0.7: two drawn {waits[2, 0.7].mean:.2f} service times, two and one 
 
 # %% [markdown]
 # The second queue brings most: at load 0.9 the wait falls from 4.5 service times to 0.8, with a third one to 0.5. The
-# packets lie on the lines of constant service, half of what the derivation has for exponential service. That there are
-# 100 ports and not many adds a few per cent, which is the declared bias of the comparison.
+# packets lie on the lines of constant service, half of what the derivation has for exponential service. A finite number
+# of ports adds a few per cent, the declared bias of the comparison.
 #
 # *Memory.* DRILL(2, 1), which its authors recommend, compares a third queue, the best of the last time. It waits
 # *longer*, 0.41 in place of 0.30. With packets of one size queues are often equal. Of equal ones it takes the
-# remembered port, whose service began last, so that most of it is still to come. With exponential service, which has no
-# memory, that would make no difference.
+# remembered port, whose service began last, so that most of it is still to come.
 #
 # ## Where assumption 1 fails: a slow path
 #
-# Sixteen flows of 3 MB start on one leaf. One of its four uplinks has 2 Gbit/s, the others 10: all are used alike if
-# the slow one gets $2/32=6.25\%$ of the bytes. On the right are flows of web search between all leaves, at 0.6 of what
-# the uplinks carry when all are alike (*cold starts*: a flow finds some 60% of the flows of its load).
+# Sixteen flows of 3 MB start on one leaf. One of its four uplinks has 2 Gbps, the others 10: all are used alike if the
+# slow one gets $2/32=6.25\%$ of the bytes. On the right are flows of web search between all leaves, at 0.6 of what the
+# uplinks carry when all are alike (*cold starts*: a flow finds some 60% of the flows of its load).
 
 # %% mystnb={"image": {"alt": "bytes on the slow uplink over time; slowdown with alike and with slow spines"}}
 NAMES, SLOW_BPS = ("ecmp", "presto", "letflow", "conga", "drill"), 2e9
@@ -148,7 +145,7 @@ shares = {name: table["leaf0>spine0"] / table.sum(axis=1) for name, table in tak
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 for name, part in shares.items():
     left.plot(1e3 * part.index, 100 * part, linewidth=1.2, label=name)
-left.axhline(6.25, color="k", linestyle=":", label="its share of capacity")
+left.axhline(6.25, color="0.8", linewidth=4, zorder=0, label="its share of capacity")
 left.set(xlabel="time, ms", ylabel="bytes that the slow uplink has taken, %", xlim=(0, 15), ylim=(0, 40))
 left.legend(frameon=False, ncols=2)
 for aside, (kind, of_kind) in zip((-0.15, 0.15), outcomes.groupby("spines"), strict=True):
@@ -166,21 +163,18 @@ outcomes.groupby(["spines", "scheme"], sort=False).mean().unstack("spines").roun
 # they can move, and another leaf has to report. LetFlow measures nothing, ECMP moves nothing, and Presto sends a
 # quarter there, so that each of its flows waits for that quarter.
 #
-# *Right.* Where all spines are alike Presto is ahead of ECMP; with a slow one it is last. To divide equally is right
-# for equal paths only. DRILL is first in both, and even gains by the slow spine. There *assumption 4* fails: eight of
-# its 100 packets are overtaken, its senders take late packets for lost and halve their windows, which keeps queues
-# short. Three seeds are enough for this order, but not for the size of the differences.
+# *Right.* Where all spines are alike Presto is ahead of ECMP; with a slow one it is last: equal shares are right for
+# equal paths only. DRILL is first in both, and even gains by the slow spine. There *assumption 4* fails: eight of its
+# 100 packets are overtaken, its senders take late packets for lost and halve their windows, which keeps queues short.
+# Three seeds are enough for this order, but not for the size of the differences.
 #
 # ## Exercises
 #
 # 1. *By hand.* By which factor does the wait fall from one drawn queue to two, with exponential service, at load 0.5?
-#    (Four terms of the sum are enough.)
 # 2. *With packets.* LetFlow moves after a pause of 500 µs (`params={"balancer": {"gap_s": ...}}`). With 50 µs, does the
 #    slow uplink get less? What is the price? Guess, then run it.
 # 3. *Open.* The formula has infinitely many ports. Measure DRILL(2, 0) at load 0.7 with 4 and 8 ports, write down a
 #    correction, and test it with `agreement` at 16.
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. s = 1/2, 1/8, 1/128, 1/32768: the sum over rho is 1.2657, so W = 0.266; for one queue W = 1.

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Unequal paths, bursts, deadlines
 #
-# **How many repair packets does a unit need where paths differ?** With one loss for all packets one number decides.
-# Real paths differ, lose packets in bursts, and deliver packets too late.
+# **How many repair packets does a unit need where paths differ?** Real paths differ, lose packets in bursts, and
+# deliver packets too late.
 #
 # **After this notebook** you can say which of your measurements decides about $k$ and $r$, derive why packets in round
 # robin are better off than at random, and say what bursts and deadlines cost. It runs in about 15 s on one core.
@@ -49,8 +49,8 @@ assert sp.simplify(1 - 1 / b - balance - (1 - 1 / (b * (1 - loss_of)))) == 0
 #
 # ## Formula and packets
 #
-# One unit in a million cannot be counted in seconds, but the distribution of $L$ can: marks are units of 64 + 7 that
-# the simulator sent through links with these losses.
+# One unit in a million cannot be counted in seconds, but the distribution of $L$ can be: marks are units of 64 + 7 in
+# packets.
 
 # %% mystnb={"image": {"alt": "repair share over k, a sawtooth; losses of units: packets on both formulas"}}
 paths = [0.001] * 8 + [0.005] * 4 + [0.02] * 3 + [0.1]
@@ -89,8 +89,7 @@ print(f"least share: k = {best.k[best.best]}, r = {best.r[best.best]}, {best.sha
 #
 # ## Where assumption 1 fails: bursts
 #
-# The mean loss is the same in all rows. A burst of $b$ packets of a path hits a unit that has four or five packets
-# there.
+# The mean loss is the same in all rows. A unit has four or five packets on each path, which a burst may hit together.
 
 # %%
 rows = []
@@ -114,7 +113,7 @@ of_bursts.style.format({"64 + 7 fails": "{:.1e}"})
 # ## Where assumptions 3 and 4 fail: a deadline, and a second transmission
 #
 # A packet that comes after the deadline is lost. Packets of a path share the delay of its queue and are late together.
-# If there is time to send a lost packet again, up to five transmissions, the code has less to do:
+# With time for up to five transmissions of a packet the code has less to do:
 
 # %%
 waits = [(20, 20)] * 8 + [(30, 30)] * 4 + [(40, 60)] * 3 + [(60, 150)]  # least delay and mean wait, µs
@@ -150,8 +149,6 @@ print(
 #    send 6000 units (`sent_units`).
 # 3. *Open.* Let the delay of a path change while a unit is sent. Write a model between the two columns of the
 #    deadlines, draw units from it, and test it with `agreement`.
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 from capsmodel.experiments.agreement import Count, agreement

@@ -2,8 +2,8 @@
 # # Reading a paper with a pencil
 #
 # **Can a printed number be checked without running anything?** Often. The five papers of this course contradict
-# themselves in dozens of places ([all of them](../docs/catalogue/claims.rst)); most are misprints, some change a
-# conclusion. Here are five, each found with one tool: a bound, a count, two numbers put in, a slope, a limit.
+# themselves in dozens of places ([all of them](../docs/catalogue/claims.rst)). Here are five, each found with one tool:
+# a bound, a count, two numbers put in, a slope, a limit.
 #
 # **After this notebook** you can test a printed table, a drawing and three formulas by hand, and say what a
 # contradiction does to the conclusion. It runs in about 10 s on one core.
@@ -18,9 +18,9 @@
 #
 # ## 1. A bound: mean, median and deviation
 #
-# Table 7 of MMPTCP (*sprayed at first, later eight subflows*) prints for its variant with Limited Transmit and 20
-# senders a mean of 180.0 ms, a median of 99.5 ms and a standard deviation of 38.9 ms. But the median $m$ is the point
-# with the least mean distance, so that
+# Table 7 of MMPTCP (*sprayed at first, later eight subflows*) has for Limited Transmit and 20 senders a mean of 180.0
+# ms, a median of 99.5 ms and a standard deviation of 38.9 ms. But the median $m$ is the point with the least mean
+# distance, so that
 #
 # $$|\mu-m| = |E[X-m]| \le E|X-m| \le E|X-\mu| \le \sigma .$$
 #
@@ -29,10 +29,10 @@
 #
 # ## 2. A count: an example that is a drawing
 #
-# Fig. 7 of CAPS (*short flows sprayed with repair packets*) has six source and six repair packets, of which half are
-# blocked. In its drawing units of two packets decode and units of one and of three do not, so a medium unit is best.
-# For units of one the text gives $(C_3^1)^6/C_6^6=0.07$, which is 729. Count: of $\binom{12}{6}=924$ choices of six
-# packets those that have one of each pair are $2^6=64$, and $64/924=0.07$. The same count for larger units:
+# Fig. 7 of CAPS has six source and six repair packets, of which half are blocked. In its drawing units of two packets
+# decode and units of one and of three do not, so a medium unit is best. For units of one the text gives
+# $(C_3^1)^6/C_6^6=0.07$, which is 729. Count: of $\binom{12}{6}=924$ choices of six packets those that have one of each
+# pair are $2^6=64$, and $64/924=0.07$. The same count for larger units:
 
 # %%
 import numpy as np
@@ -50,21 +50,20 @@ counted = [units_decoded_by_first_arrivals_prob(size, r=size, n_units=6 // size)
 print({f"units of {size}": round(float(prob), 2) for size, prob in zip(sizes, counted, strict=True)})
 
 # %% [markdown]
-# It rises to 1. The example is one favourable outcome. That a medium unit is best may be true, since a large one waits
-# longer; the drawing does not show it. *Assumption 2 fails.*
+# It rises to 1: the drawing is one favourable outcome. That a medium unit is best may be true, since a large one waits
+# longer (lesson 4). *Assumption 2 fails.*
 #
 # ## 3. Two numbers put in: a loss above one
 #
-# DC2-MTCP (*subflows that share a few codes*) solves for the loss at which the window of a subflow neither grows nor
-# shrinks. The lines, checked by SymPy:
+# DC2-MTCP solves for the loss at which the window of a subflow neither grows nor shrinks (lesson 8):
 
 # %%
 DERIVATIONS["path_loss"]()
 
 # %% [markdown]
-# With $\alpha=1$ and windows of 10 and 40 packets the printed form is 20/3. One pair of numbers is enough; and a
-# probability must fall when windows grow, this one rises. What follows from it, redundancy $p/(1-p)$, would be
-# negative. With the solved form the paper's conclusions stand: a misprint. *Assumption 3 fails.*
+# With $\alpha=1$ and windows of 10 and 40 packets the printed form is 20/3. One pair of numbers is enough. The
+# redundancy $p/(1-p)$ that follows from it would be negative. With the solved form the paper's conclusions stand: a
+# misprint. *Assumption 3 fails.*
 #
 # ## 4. A slope: text against formula
 #
@@ -79,22 +78,20 @@ DERIVATIONS["overhead"]()
 #
 # ## 5. A limit: a tail that begins at one
 #
-# RepFlow (*short flows twice, the first counts*) takes the probability of a wait longer than $w$ packets behind bursts
-# of $M$ as an exponential, Eq. 9:
+# RepFlow takes the probability of a wait longer than $w$ packets behind bursts of $M$ as an exponential (lesson 2):
 
 # %%
 DERIVATIONS["wait_percentile"]()
 
 # %% [markdown]
-# Put in $w=0$: it says that every packet waits. But a queue is empty with probability $1-\rho$. The second line shows
-# what that does: the mean is right, and a tail that begins too high has to fall too fast. At load 0.2 it begins at one
-# in place of a fifth, and falls five times too fast; near a load of one it is right. Does that change a conclusion?
-# Packets say what the tail is: bursts of 44 packets come as a Poisson process to one port, and report their wait.
+# Put in $w=0$: every packet waits. But a queue is empty with probability $1-\rho$. The mean is right, so a tail that
+# begins too high has to fall too fast: at load 0.2 it begins at one in place of a fifth, and falls five times too fast.
+# Does that change a conclusion? Packets of lesson 2 say what the tail is:
 
 
 # %% mystnb={"image": {"alt": "tail of the wait: packets on the exact curve, Eq. 9 falls faster; gain of a copy"}}
 def burst_waits(load, *, bursts, burst_packets=44, seed=1):
-    """Return the waits of bursts at a port of 1 Gbit/s that all bursts of other hosts pass, in packet times."""
+    """Return the waits of bursts at a port of 1 Gbps that all bursts of other hosts pass, in packet times."""
     packet_s, fast_bps = 1500 * 8 / 1e9, 1e13
     port = ParallelPaths(
         paths=1, hosts_per_side=16, rate_bps=1e9, host_rate_bps=fast_bps, delay_s=0.0, buffer_packets=10**6
@@ -135,16 +132,13 @@ plt.show()
 
 # %% [markdown]
 # The packets lie on the exact curve; at $w=50$ Eq. 9 is a hundred times too low. With the exact tail a copy shortens
-# the 99th percentile by 35 to 49% at loads from 0.2 to 0.8, not by 40 to 70%. *Assumption 5 fails*, and the size of the
-# conclusion with it; its direction holds.
+# the 99th percentile by 35 to 49% at loads from 0.2 to 0.8, not by 40 to 70%. *Assumption 5 fails*; the direction of
+# the conclusion holds.
 #
 # ## What a contradiction is worth
 #
-# | what was found | what it does to the conclusion |
-# |---|---|
-# | a digit (1), a misprinted solution (3), a sentence against its formula (4) | nothing: correct it and go on |
-# | a drawing for a proof (2) | leaves it open |
-# | a formula beyond its range (5) | changes its size |
+# A digit (1), a misprinted solution (3) and a sentence against its formula (4) are corrected, and the conclusion
+# stands. A drawing in place of a proof (2) leaves it open. A formula beyond its range (5) changes its size.
 #
 # ## Exercises
 #
@@ -153,8 +147,6 @@ plt.show()
 # 2. *With packets.* From which load on is Eq. 9 off by less than a tenth at $w=100$? Compute it, then measure there.
 # 3. *Open.* Choose a line of the [table of contradictions](../docs/catalogue/claims.rst) from a paper that you have
 #    read. Recompute it, and test your own value by `capsmodel.experiments.agreement` where packets can say it.
-#
-# Solutions are folded below.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 from capsmodel.experiments.agreement import Count, agreement

@@ -1,32 +1,24 @@
 # %% [markdown]
 # # Who is ahead, and why?
 #
-# Each paper compares its scheme with a few others, on its own fabric. Here a dozen schemes of the papers get the same
-# flows, and then six of what is built today. The question is not who wins; it is *what stands in front of a flow, and
-# which scheme takes that away*.
+# A dozen schemes of the papers get the same flows, and then six of what is built today. The question is *what stands in
+# front of a flow, and which scheme takes that away*.
 #
 # **After this notebook** you can say which of hash, copy, spray, code, mark, trim and priority helps where, derive the
-# loss from which a code pays, and say which assumption of a comparison its result hangs on. It runs in about 20 s on
-# one core, since it reads runs that took hours and are kept in `data/results` of a clone.
+# loss from which a code pays, and say which assumption of a comparison its result hangs on. It reads runs of hours,
+# kept in `data/results` of a clone, and runs in about 20 s on one core.
 #
-# | group | scheme | in six words |
-# |---|---|---|
-# | one path, or two | `ecmp` | a hash gives each flow a path |
-# | | `repflow` | short flows twice, the first counts |
-# | all paths | `rps` | each packet takes a random path |
-# | | `caps` | short flows sprayed with repair packets |
-# | | `cdcps` | all flows sprayed, all flows coded |
-# | loads and subflows | `conga` | flowlets follow loads that leaves report |
-# | | `mptcp` | eight subflows of one coupled window |
-# | | `mmptcp` | sprayed at first, later eight subflows |
-# | | `dc2mtcp` | subflows that share a few codes |
-# | short queues | `dctcp` | one path, windows shrink by marks |
-# | | `dctcp_rps` | the same, with its packets sprayed |
-# | | `rps_pq` | sprayed, short flows always go first |
+# - one path, or two: `ecmp` (a hash gives each flow a path), `repflow` (short flows twice, the first counts)
+# - all paths: `rps` (each packet takes a random path), `caps` (short flows sprayed with repair packets), `cdcps` (all
+#   flows sprayed and coded)
+# - loads and subflows: `conga` (flowlets follow loads that leaves report), `mptcp` (eight subflows of one coupled
+#   window), `mmptcp` (sprayed at first, later `mptcp`), `dc2mtcp` (subflows that share a few codes)
+# - short queues: `dctcp` (one path, windows shrink by marks), `dctcp_rps` (the same, sprayed), `rps_pq` (sprayed, short
+#   flows go first)
 #
 # ## Assumptions of a comparison
 #
-# They hold for the first panel; each later panel changes one of them.
+# The first panel has all of them.
 #
 # 1. Hosts send first in, first out, as in ns-2 and ns-3.
 # 2. All links are alike.
@@ -36,8 +28,8 @@
 #
 # ## A dozen schemes of the papers
 #
-# Web search at load 0.6, 1 Gbit/s, timers of 200 ms. A full mark is the mean over short flows without a timeout, a ring
-# the mean over all short flows; both over that of ECMP on the same flows. Left is faster.
+# Web search at load 0.6, 1 Gbps, timers of 200 ms; times of short flows over those of ECMP on the same flows. A full
+# mark is the mean without flows that have a timeout, a ring the mean of all.
 
 # %% mystnb={"image": {"alt": "twelve schemes in four cases: priority first by far, then marks; paths near ECMP"}}
 import numpy as np
@@ -93,7 +85,7 @@ for axes, (case, (rows, start)) in zip(panels.flat, CASES.items(), strict=True):
                 over_ecmp[case, name, style], place, xerr=ends, fmt="o", color=color, fillstyle=style, markersize=5
             )
     axes.axvline(1, color="0.6", linewidth=1)
-    axes.set(xscale="log", xlim=(0.007, 4), title=f"{case},\n{start}")
+    axes.set(xscale="log", xlim=(0.005, 4), title=f"{case},\n{start}")
     axes.title.set_fontsize(10)
     axes.xaxis.set_major_locator(LogLocator())
     axes.xaxis.set_major_formatter("{x:g}")
@@ -105,35 +97,33 @@ figure.supxlabel("time of short flows over that of ECMP; full: without a timeout
 plt.show()
 
 # %% [markdown]
-# *First panel.* Most of what the rings show are timeouts: of ECMP's short flows 9% have one, 200 ms or more, while the
-# others take 6 ms. What is at the top of the list changes the path. Spraying saves a quarter of the time without
-# timeouts, CAPS and subflows a third: a host has one link, which no choice of paths avoids. What is at the bottom
-# changes the *queue*. Marks keep it short, and priority lets short flows pass it: 0.44 and 0.08 of ECMP's time. A copy
-# waits in the same queues of its hosts. The windows of subflows are too small for three duplicate ACKs, so that more
-# flows have a timeout than with one path.
+# *First panel.* The rings are mostly timeouts: 9% of ECMP's short flows have one, of 200 ms or more, while the others
+# take 6 ms. The first three groups change the *path*. Spraying saves a quarter of the time without timeouts, CAPS and
+# subflows a third: a host has one link, which no choice of paths avoids. The last group changes the *queue*. Marks keep
+# it short, and priority lets short flows pass it: 0.44 and 0.08 of ECMP's time. A copy waits in the same queues of its
+# hosts. The windows of subflows are too small for three duplicate ACKs, and more flows have a timeout.
 #
-# *Assumption 1 fails.* If hosts send round robin over their connections, short flows wait no longer behind the windows
-# of their own host: all but priority take 0.5 to 0.9 of the time they took (ECMP too, so that the panel looks alike).
-# CAPS is less ahead of plain spraying, 0.95 in place of 0.86, and neither interval excludes 1.
+# *Assumption 1 fails.* If hosts send round robin over their connections, short flows do not wait behind the windows of
+# their own host: all but priority take 0.5 to 0.9 of the time they took, ECMP too, so that the panel looks alike.
 #
-# *Assumption 2 fails.* A link with a tenth of its rate reverses the order of what sprays: it gets as many packets as
-# the others, 4.6 times what it can send, so that there is no steady state. Sprayed DCTCP is behind DCTCP on one path.
-# What measures, CONGA and MPTCP, takes 0.6 of ECMP's time.
+# *Assumption 2 fails.* A link with a tenth of its rate gets as many sprayed packets as the others, 4.6 times what it
+# can send, so that there is no steady state, and sprayed DCTCP is behind DCTCP on one path. What measures, CONGA and
+# MPTCP, takes 0.6 of ECMP's time.
 #
 # *Assumptions 3 and 4 fail.* On the fat-tree links inside the fabric overflow under ECMP, and spraying takes these
-# timeouts away: 0.6% of flows in place of 7.7%, a tenth of the mean. A cold start is of a lower load than it names: on
-# the leaf-spine two of them give 0.89 for spraying and 0.72 for DCTCP, where the first panel has 0.73 and 0.44.
+# timeouts away: 0.6% of flows in place of 7.7%, a tenth of the mean. A cold start has less than its load: on the
+# leaf-spine two of them give 0.89 for spraying and 0.72 for DCTCP, where the first panel has 0.73 and 0.44.
 #
 # Long flows need not pay: under DCTCP they get 2.7 times ECMP's throughput. CDCPS, which codes all flows, has no steady
 # state at this load; its marks are too good.
 #
 # ## Six of today in six cases
 #
-# At 100 Gbit/s on a fat-tree of 128 hosts. All are compared with `spray+mark`: packets over all paths, DCTCP's windows,
+# At 100 Gbps on a fat-tree of 128 hosts. All are compared with `spray+mark`: packets over all paths, DCTCP's windows,
 # losses found by time (RACK). The six: the same over *one path*; the same with a *first window* of a round trip;
 # *trim*, where a full port cuts a packet to its header, which reports the loss at once; *pull*, NDP, whose receivers
-# ask for each packet; *UEC*, modelled on Ultra Ethernet, trimmed, with windows by delay and paths that were free taken
-# again; a *code*, eight repair packets behind 32. Runs of web search begin in the steady state.
+# ask for each packet; *UEC*, modelled on Ultra Ethernet, trimmed, with windows by delay, on paths that were free; a
+# *code*, eight repair packets behind 32.
 
 # %% mystnb={"image": {"alt": "six schemes in six cases, over sprayed packets with marks, with 95% intervals"}}
 beyond = pd.read_parquet(data_path("results/beyond.3.parquet"))
@@ -171,7 +161,7 @@ for axes, (case, title) in zip(panels.flat, SIX.items(), strict=True):
         axes.errorbar(found.value, -place, xerr=ends, fmt="o", color=f"C{place}", markersize=5)
     axes.axvline(1, color="0.6", linewidth=1)
     axes.set_title(title, fontsize=10)
-    axes.set(xscale="log", xlim=(0.28, 3.3))
+    axes.set(xscale="log", xlim=(0.25, 3.3))
     axes.set_xticks([0.3, 0.5, 1, 2, 3], ["0.3", "0.5", "1", "2", "3"])
     axes.minorticks_off()
     axes.grid(color="0.92")
@@ -181,25 +171,21 @@ plt.show()
 
 # %% [markdown]
 # *What no queue explains.* In a ring all-reduce each host sends 31 packets and waits for its neighbour: a scheme that
-# may send them at once takes half the time, whatever else it does. With 127 senders to one the same first window costs
-# half as much again.
+# may send them at once takes half the time. With 127 senders to one the same first window costs half as much again.
 #
-# *What trimming gains.* Alone 12% in a permutation. A header reports a loss at once; pulls and learned paths add more,
-# 0.7 and 0.6 of the time. Beside a slow link those two take four and three tenths: one pulls again what was trimmed
-# there, the other leaves the link.
+# *What trimming gains.* Alone 12% in a permutation; with pulls and learned paths it takes 0.7 and 0.6 of the time.
+# Beside a slow link those two take 0.4 and 0.3: one pulls again what was trimmed there, the other leaves the link.
 #
 # *Where trimming does not help.* A link that corrupts a packet leaves no header. NDP waits for its timer of 1 ms and
 # takes 2.6 times as long; UEC has a timer of 0.1 ms, does not slow down, and takes half.
 #
-# *What a code gains* depends on what it meets. In a permutation the fabric has room for repair packets, and what is
-# late is decoded from the rest: 0.8. In web search they are 25% more load, in front of everyone: 1.6. This panel is
-# steady; schemes that keep more flows in progress began with fewer than theirs (the code with 69%), so that 1.6 is too
-# good. With losses of $10^{-3}$ it takes 0.7.
+# *What a code gains.* In a permutation the fabric has room for repair packets, and what is late is decoded from the
+# rest: 0.8. In web search they are 25% more load, in front of everyone: 1.6, and more in its steady state (its runs
+# began with 69% of those flows). With losses of $10^{-3}$ it takes 0.7.
 #
 # ## From which loss on a code pays
 #
-# Assumption 5 fails with links that corrupt packets. A message of $X$ packets, each of which takes $\tau$ to send, is
-# sent alone.
+# Assumption 5 fails with links that corrupt packets. A message of $X$ packets is sent alone.
 #
 # * *Repeat*: a lost packet comes a time $T$ later. With little loss the mean is $X\tau + T\,X\,p$.
 # * *Code*: $r$ repair packets behind each $k$; with $X/k$ units the mean is $X\tau + \frac Xk\,r\,\tau$, and no unit
@@ -208,9 +194,8 @@ plt.show()
 #
 # $$p^* \approx \frac{r}{k}\,\frac{\tau}{T}.$$
 #
-# The code has to pay for its repair packets by the time that a repetition takes. `coding_pays_from` has the exact root,
-# `mean_message_s` both means. In the picture $T$ is a round trip, and a timer of 0.1 ms; marks are the permutation of 2
-# MB, whose senders also slow down for a loss.
+# In the picture $T$ is a round trip, and a timer of 0.1 ms; marks are the permutation of 2 MB, whose senders also slow
+# down for a loss.
 
 # %% mystnb={"image": {"alt": "code over repetition by loss: the formula is above 1 where packets are below"}}
 SENT = {"packets": 490, "packet_s": 4150 * 8 / 100e9}
@@ -239,27 +224,24 @@ for repeat_s in (14e-6, 1e-4, 1e-3, 1e-2):
     print(f"T = {1e3 * repeat_s:g} ms: p* = {exact:.2g}, r tau/(k T) = {8 / 32 * SENT['packet_s'] / repeat_s:.2g}")
 
 # %% [markdown]
-# Over UEC, a sender that does not slow down, packets lie near the formula up to $10^{-3}$: a code never pays within a
-# fabric. Over `spray+mark` they lie far below it, also where hardly anything is lost. There the formula's repetition is
-# too good: RACK takes late packets for lost and halves windows, which a code hides. It is not the losses that the code
-# repairs. At $10^{-2}$ units fail, each failure halves the window of the coded sender, and UEC is six times as fast.
+# Over UEC, which does not slow down, packets lie near the formula up to $10^{-3}$: within a fabric this code never
+# pays. Over `spray+mark` they lie far below it, also where hardly anything is lost: RACK takes late packets for lost
+# and halves windows, which a code hides. At $10^{-2}$ units fail, each failure halves the window of the coded sender,
+# and UEC is six times as fast.
 #
-# For distant sites the formula has the right order: with $T$ of 10 ms a code of 32 + 8 pays from one packet in $10^5$
-# on. But a first window of a round trip is worth more there ([the findings](../docs/findings.md)).
+# With distant sites, $T$ of 10 ms, this code pays from one packet in $10^5$ on. But a first window of a round trip is
+# worth more there ([the findings](../docs/findings.md)).
 #
-# So ask of each scheme in this order: what stands in front of the flow, its own host, a queue, a timer, or its own
-# window? A scheme that takes something else away gains nothing.
+# So ask what stands in front of the flow: its own host, a queue, a timer, or its own window? A scheme that takes
+# something else away gains nothing.
 #
 # ## Exercises
 #
-# 1. *By hand.* Two sites are 10 ms apart, so that $T$ is 10 ms. From which loss does a code of 32 + 2 pay?
-# 2. *With packets.* Ports of DCTCP's first panel drop what comes last. Give the switches priorities instead
-#    (`ecmp_pq`), with and without evicting a packet of a long flow from a full port (`queue.push_out`). Which of the
-#    two does the work?
-# 3. *Open.* `repflow` copies short flows. Find in the kept rows a scheme, a case and a NIC where the copy helps a
-#    sender that has marks, and say what the interval allows you to claim.
-#
-# Solutions are folded below.
+# 1. *By hand.* From which loss does a code of 32 + 2 pay if $T$ is 10 ms?
+# 2. *With packets.* Give the switches of ECMP priorities (`ecmp_pq`), with and without evicting a packet of a long flow
+#    from a full port (`queue.push_out`). Which of the two does the work?
+# 3. *Open.* Does a copy help senders that have marks? Find a scheme and a case in the kept rows, and say what the
+#    interval allows you to claim.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. r tau / (k T).
