@@ -214,7 +214,7 @@ def test_python_block_runs(name, number, code):
 def test_the_readme_counts_schemes_and_claims():
     readme = (ROOT / "README.md").read_text()
     assert f"{len(schemes())} schemes" in readme
-    totals = {row["word"]: row["all"] for row in claim_totals(claims())}
+    totals = {row["verdict"]: row["all"] for row in claim_totals(claims())}
     every, are_open = totals["claims"], totals["open"]
     counts = f"{every} claims of the five papers are in a ledger, {every - are_open} with a verdict"
     assert counts in readme

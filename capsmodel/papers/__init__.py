@@ -64,7 +64,7 @@ __all__ = [
 
 
 NOT_MET = ("holds in part", "differs", "absent", "fails", "depends")
-"""Words on claims that are not met as they are made."""
+"""Verdicts on claims that are not met as they are made."""
 NOT_KNOWN = "not known"
 
 
@@ -173,7 +173,7 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
 
 
 def claim_totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
-    """Return the number of claims for each word and paper: those that differ by distance too, open ones by price.
+    """Return the number of claims for each verdict and paper: those that differ by distance too, open ones by price.
 
     Claims that say the same as another one, and those that the authors do not make, are not counted.
 
@@ -185,19 +185,19 @@ def claim_totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
     Examples
     --------
     >>> rows = claim_totals(claims("cdcps"))
-    >>> [(row["word"], row["cdcps"]) for row in rows if row["word"] in ("not testable", "claims")]
+    >>> [(row["verdict"], row["cdcps"]) for row in rows if row["verdict"] in ("not testable", "claims")]
     [('not testable', 0), ('claims', 53)]
     """
     line = _counter([row for row in rows if row.claim.is_counted])
     lines = []
-    for word in VERDICT_WORDS:
-        lines.append(line("word", word, partial(_has_word, word=word)))
-        if word == "differs":
+    for verdict in VERDICT_WORDS:
+        lines.append(line("verdict", verdict, partial(_has_verdict, verdict=verdict)))
+        if verdict == "differs":
             parts = (*DISTANCES, NO_FACTOR)
-            lines += [line("word", f"  {name}", partial(_differs_by, distance=name)) for name in parts]
-        if word == "open":
-            lines += [line("word", f"  {name}", partial(_is_open_for, price=name)) for name in OPEN_FOR]
-    return [*lines, line("word", "claims", lambda _: True)]
+            lines += [line("verdict", f"  {name}", partial(_differs_by, distance=name)) for name in parts]
+        if verdict == "open":
+            lines += [line("verdict", f"  {name}", partial(_is_open_for, price=name)) for name in OPEN_FOR]
+    return [*lines, line("verdict", "claims", lambda _: True)]
 
 
 def claim_causes(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
@@ -234,8 +234,8 @@ def _counter(rows: Sequence[ClaimRow]) -> Callable[[str, str, Callable[[ClaimRow
     return line
 
 
-def _has_word(row: ClaimRow, word: str) -> bool:
-    return row.entry.verdict == word
+def _has_verdict(row: ClaimRow, verdict: str) -> bool:
+    return row.entry.verdict == verdict
 
 
 def _differs_by(row: ClaimRow, distance: str) -> bool:

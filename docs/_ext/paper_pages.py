@@ -15,7 +15,7 @@ from capsmodel.experiments.statistics.robustness import differences
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.figures._by_word import draw_by_word
+from capsmodel.papers.figures._by_verdict import draw_by_verdict
 from capsmodel.papers.studies import simulated_studies
 from capsmodel.symbolic import formulas_of, latex_of
 
@@ -46,15 +46,15 @@ class Equations(Generated):
 
 
 class Meanings(Generated):
-    """``.. verdict-meanings::``: the words of verdicts and what they mean."""
+    """``.. verdict-meanings::``: what each verdict means."""
 
     def content_nodes(self) -> Iterable[nodes.Node]:
         """Yield the table."""
-        yield table(("verdict", "meaning"), [[nodes.strong("", word), text] for word, text in MEANINGS.items()])
+        yield table(("verdict", "meaning"), [[nodes.strong("", verdict), text] for verdict, text in MEANINGS.items()])
 
 
 class Totals(Generated):
-    """``.. claim-totals::``: how many claims of each paper have which word."""
+    """``.. claim-totals::``: how many claims of each paper have which verdict."""
 
     def content_nodes(self) -> Iterable[nodes.Node]:
         """Yield the table."""
@@ -79,7 +79,7 @@ class ReliedOn(Generated):
         """Yield the picture and the table."""
         rows = papers.claims(paper)
         title = f"Claims of {paper} by verdict"
-        yield self.picture(f"relied_on_{paper}", title, partial(draw_by_word, title, rows))
+        yield self.picture(f"relied_on_{paper}", title, partial(draw_by_verdict, title, rows))
         heads = ("claim", "what the paper says, and the number", "ours", "verdict", "in other settings")
         said = [row for row in rows if row.entry.was_run and row.entry.value and HEADLINE.search(row.claim.where)]
         if said:
@@ -121,12 +121,12 @@ class Claims(Generated):
 
     def content_nodes(self, paper: str) -> Iterable[nodes.Node]:
         """Yield the sections."""
-        for word in VERDICT_WORDS:
-            rows = papers.claims(paper, word)
+        for verdict in VERDICT_WORDS:
+            rows = papers.claims(paper, verdict)
             run = [found for found in rows if found.entry.was_run]
             waiting = [found for found in rows if not found.entry.was_run]
             if run:
-                yield section(f"{word.capitalize()} ({len(run)})", word, [self.decided(run)])
+                yield section(f"{verdict.capitalize()} ({len(run)})", verdict, [self.decided(run)])
             if waiting:
                 yield section(f"Not run yet ({len(waiting)})", "waiting", [self.waiting(waiting)])
 

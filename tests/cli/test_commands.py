@@ -75,7 +75,7 @@ def test_claims_list_what_was_run_and_left_open_apart_from_what_waits(capsys, mo
     assert [row["reason"] for row in shown if row["verdict"] == "open"] == [reason]
     assert {row["id"] for row in shown} == {row.claim.id for row in rows if row.entry.was_run}
     assert len(json.loads(printed("claims --all --json", capsys))) == len(rows)
-    totals = {row["word"]: row["caps"] for row in json.loads(printed("claims --totals --json", capsys))}
+    totals = {row["verdict"]: row["caps"] for row in json.loads(printed("claims --totals --json", capsys))}
     assert totals["open"] == 1 + sum(not row.entry.was_run for row in rows)
     assert totals["claims"] == sum(row.claim.is_counted for row in rows)
     assert reason in printed("claims", capsys)

@@ -137,5 +137,5 @@ def test_a_bad_request_ends_in_one_line_and_status_2(arguments, message, capsys)
 
 def test_the_tour_counts_the_claims_as_the_command_does():
     section = papers_on_the_tour.STATION.visit(True, lambda share: None)
-    totals = {row["word"]: row["all"] for row in claim_totals(claims())}
+    totals = {row["verdict"]: row["all"] for row in claim_totals(claims())}
     assert section.finding.startswith(f"Of all {totals['claims']} claims: agrees {totals['agrees']}, ")

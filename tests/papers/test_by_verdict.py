@@ -2,14 +2,14 @@
 
 from capsmodel.papers import claim_totals, claims
 from capsmodel.papers.figures._by_setting import COLOUR_OF
-from capsmodel.papers.figures._by_word import draw_by_word
+from capsmodel.papers.figures._by_verdict import draw_by_verdict
 from capsmodel.papers.index import DISTANCES, NO_FACTOR
 
 
 def test_the_bars_are_the_totals_of_the_paper():
     rows = claims("mmptcp")
-    counts = {row["word"]: row["mmptcp"] for row in claim_totals(rows)}
-    (axes,) = draw_by_word("title", rows).axes
+    counts = {row["verdict"]: row["mmptcp"] for row in claim_totals(rows)}
+    (axes,) = draw_by_verdict("title", rows).axes
     names = [text.get_text() for text in axes.get_yticklabels()]
     assert names == list(COLOUR_OF)
     widths = dict.fromkeys(names, 0)

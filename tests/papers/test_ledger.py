@@ -173,7 +173,7 @@ def test_a_cause_is_of_a_known_kind_and_of_no_claim_that_is_met():
 
 
 def test_causes_are_counted_once_as_the_words_are():
-    words = {row["word"]: row["all"] for row in claim_totals(claims())}
+    words = {row["verdict"]: row["all"] for row in claim_totals(claims())}
     assert sum(row["all"] for row in claim_causes(claims())) == sum(words[name] for name in NOT_MET)
 
 

@@ -33,7 +33,7 @@ class DrawnClaim:
 
     name: str
     found: BesidePrinted
-    word: str
+    verdict: str
 
 
 def draw_beside_printed(title: str, rows: Sequence[DrawnClaim]) -> "Figure":
@@ -57,7 +57,7 @@ def draw_beside_printed(title: str, rows: Sequence[DrawnClaim]) -> "Figure":
     ):
         _draw_panel(axes, scale, shown)
     figure.suptitle(fill(title, _TITLE_CHARACTERS), fontsize=10)
-    _explain(figure, dict.fromkeys(row.word for row in rows if row.found.ours))
+    _explain(figure, dict.fromkeys(row.verdict for row in rows if row.found.ours))
     return figure
 
 
@@ -124,17 +124,17 @@ def _draw_printed(axes: "Axes", rows: Sequence[BesidePrinted]) -> None:
 
 def _draw_ours(axes: "Axes", place: int, row: DrawnClaim) -> None:
     """Draw our value with its interval, or both ends of our range with a line between, and the verdict at the right."""
-    ours, colour = row.found, _INK_OF[row.word]
+    ours, colour = row.found, _INK_OF[row.verdict]
     if ours.interval:
         ends = np.clip(ours.interval, *axes.get_xlim())
         axes.plot(ends, [place] * 2, color=colour, marker="|", markersize=5, linewidth=1)
     if ours.ours:
         axes.plot(ours.ours, [place] * len(ours.ours), "o-", color=colour, markersize=5, linewidth=2.5)
     beside = axes.get_yaxis_transform()
-    axes.text(1.01, place, row.word, transform=beside, va="center", fontsize=7, color=colour)
+    axes.text(1.01, place, row.verdict, transform=beside, va="center", fontsize=7, color=colour)
 
 
-def _explain(figure: "Figure", words: Iterable[str]) -> None:
+def _explain(figure: "Figure", verdicts: Iterable[str]) -> None:
     """Add the legend: what the paper prints, and the verdicts that occur."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -142,6 +142,6 @@ def _explain(figure: "Figure", words: Iterable[str]) -> None:
     handles = [
         Line2D([], [], color="black", marker="x", linestyle="", label="printed"),
         Patch(color="black", alpha=0.13, label="printed range, or side"),
-        *(Line2D([], [], color=_INK_OF[word], marker="o", label=f"ours: {word}") for word in words),
+        *(Line2D([], [], color=_INK_OF[verdict], marker="o", label=f"ours: {verdict}") for verdict in verdicts),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=7, frameon=False)

@@ -29,7 +29,7 @@ COLOUR_OF: dict[str, str] = {
 _CELL_IN, _LEFT_IN, _AROUND_IN, _NARROWEST_IN = 0.2, 2.6, 1.3, 6.4
 
 
-def draw_by_setting(name: str, words: Mapping[str, Mapping[str, str]]) -> "Figure":
+def draw_by_setting(name: str, verdicts: Mapping[str, Mapping[str, str]]) -> "Figure":
     """Return a figure with a row for each claim and a column for each setting, coloured by the verdict.
 
     Above the columns, a dot stands in the row of each value in which the setting differs from the text.
@@ -38,16 +38,16 @@ def draw_by_setting(name: str, words: Mapping[str, Mapping[str, str]]) -> "Figur
     ----------
     name : str
         Of the study.
-    words : mapping
+    verdicts : mapping
         For each claim, its verdict in each setting by name; a setting that a claim lacks stays white.
     """
-    settings = list(dict.fromkeys(setting for one in words.values() for setting in one))
+    settings = list(dict.fromkeys(setting for one in verdicts.values() for setting in one))
     values = [TEXT, *dict.fromkeys(value for setting in settings for value in differences(setting))]
     width_in = max(_NARROWEST_IN, _LEFT_IN + _CELL_IN * len(settings))
-    figure = new_figure(width_in=width_in, height_in=_AROUND_IN + _CELL_IN * (len(values) + len(words)))
-    upper, lower = figure.subplots(2, sharex=True, height_ratios=[len(values), len(words)])
+    figure = new_figure(width_in=width_in, height_in=_AROUND_IN + _CELL_IN * (len(values) + len(verdicts)))
+    upper, lower = figure.subplots(2, sharex=True, height_ratios=[len(values), len(verdicts)])
     _draw_values(upper, settings, values)
-    _draw_words(lower, settings, words)
+    _draw_verdicts(lower, settings, verdicts)
     figure.suptitle(f"{name}: verdicts at the sampled points, by setting", fontsize=9)
     return figure
 
@@ -67,19 +67,19 @@ def _draw_values(axes: "Axes", settings: Sequence[str], values: Sequence[str]) -
     axes.tick_params(labelbottom=False)
 
 
-def _draw_words(axes: "Axes", settings: Sequence[str], words: Mapping[str, Mapping[str, str]]) -> None:
+def _draw_verdicts(axes: "Axes", settings: Sequence[str], verdicts: Mapping[str, Mapping[str, str]]) -> None:
     """Colour the cell of each claim and setting."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
     order = list(COLOUR_OF)
-    cells = [[order.index(one[each]) if each in one else np.nan for each in settings] for one in words.values()]
+    cells = [[order.index(one[each]) if each in one else np.nan for each in settings] for one in verdicts.values()]
     colours = ListedColormap(list(COLOUR_OF.values()))
     axes.imshow(np.array(cells), cmap=colours, vmin=-0.5, vmax=len(order) - 0.5, aspect="auto")
-    axes.set_yticks(range(len(words)), list(words), fontsize=7)
+    axes.set_yticks(range(len(verdicts)), list(verdicts), fontsize=7)
     axes.set_ylabel("claim", fontsize=7)
-    _with_cells(axes, len(settings), len(words), colour="white")
-    handles = [Patch(color=COLOUR_OF[word], label=word) for word in VERDICT_WORDS]
+    _with_cells(axes, len(settings), len(verdicts), colour="white")
+    handles = [Patch(color=COLOUR_OF[verdict], label=verdict) for verdict in VERDICT_WORDS]
     figure = axes.get_figure()
     assert figure is not None
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=7, frameon=False)

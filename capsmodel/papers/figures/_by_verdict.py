@@ -1,4 +1,4 @@
-"""Claims of a paper by word, those that differ also by the factor by which they do: a bar for each."""
+"""Claims of a paper by verdict, those that differ also by the factor by which they do: a bar for each."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,8 +18,8 @@ _SHADES = (0.25, 0.5, 0.75, 1.0, 0.1)
 """How dark the parts of what differs are: darker for larger factors, and lightest without one."""
 
 
-def draw_by_word(title: str, rows: Sequence[ClaimRow]) -> "Figure":
-    """Return a figure with a bar for each word.
+def draw_by_verdict(title: str, rows: Sequence[ClaimRow]) -> "Figure":
+    """Return a figure with a bar for each verdict.
 
     Parameters
     ----------
@@ -28,24 +28,24 @@ def draw_by_word(title: str, rows: Sequence[ClaimRow]) -> "Figure":
     rows : sequence of ClaimRow
         Claims of one paper.
     """
-    counts = {row["word"]: int(list(row.values())[1]) for row in claim_totals(rows)}
-    words = [word for word in COLOUR_OF if word in counts]
+    counts = {row["verdict"]: int(list(row.values())[1]) for row in claim_totals(rows)}
+    verdicts = [verdict for verdict in COLOUR_OF if verdict in counts]
     parts = [f"  {name}" for name in (*DISTANCES, NO_FACTOR)]
     figure = new_figure(width_in=6.4, height_in=2.9)
     axes = figure.subplots()
-    places = np.arange(len(words))
-    whole = [0 if word == _DIFFERS else counts[word] for word in words]
-    axes.barh(places, whole, color=[COLOUR_OF[word] for word in words])
-    left, place = 0, words.index(_DIFFERS)
+    places = np.arange(len(verdicts))
+    whole = [0 if verdict == _DIFFERS else counts[verdict] for verdict in verdicts]
+    axes.barh(places, whole, color=[COLOUR_OF[verdict] for verdict in verdicts])
+    left, place = 0, verdicts.index(_DIFFERS)
     for name, shade in zip(parts, _SHADES, strict=True):
         label = name.strip() if counts[name] else None
         axes.barh(place, counts[name], left=left, color=COLOUR_OF[_DIFFERS], alpha=shade, label=label)
         left += counts[name]
-    for at, word in zip(places, words, strict=True):
-        axes.text(counts[word], float(at), f" {counts[word]}", va="center", fontsize=8)
-    axes.set_yticks(places, words, fontsize=8)
+    for at, verdict in zip(places, verdicts, strict=True):
+        axes.text(counts[verdict], float(at), f" {counts[verdict]}", va="center", fontsize=8)
+    axes.set_yticks(places, verdicts, fontsize=8)
     axes.invert_yaxis()
-    axes.set(xlabel="claims", title=title, xlim=(0, 1.12 * max(counts[word] for word in words)))
+    axes.set(xlabel="claims", title=title, xlim=(0, 1.12 * max(counts[verdict] for verdict in verdicts)))
     axes.legend(
         title="off what is printed",
         fontsize=7,
