@@ -26,19 +26,22 @@ def python(code, *flags, cwd=None, **environment):
     return done.stdout.strip()
 
 
-def loaded_by(code):
-    """Return which of the heavy packages a fresh interpreter has loaded after some code, and what that printed."""
-    *printed, loaded = python(f"import sys\n{code}\nprint([m for m in {HEAVY!r} if m in sys.modules])").split("\n")
-    return loaded, printed
+def loaded_by(*steps):
+    """Return which of the heavy packages a fresh interpreter has loaded after each of some steps."""
+    loaded = f"print([m for m in {HEAVY!r} if m in sys.modules])"
+    return python("\n".join(["import sys", *(f"{step}\n{loaded}" for step in steps)])).split("\n")
 
 
 def test_import_loads_nothing_heavy():
     """Names are imported when they are used, and the simulator needs no distributions of SciPy."""
-    assert loaded_by("import capsmodel, capsim")[0] == "[]"
-    assert "decode_prob" in loaded_by("import capsmodel; print(dir(capsmodel))")[1][0]
-    assert loaded_by("from capsim import scheme; repr(scheme('caps'))")[0] == "['msgspec']"
-    assert loaded_by("from capsim import scheme, schemes, LeafSpine; schemes()")[0] == "['msgspec']"
-    used = loaded_by("from capsim import simulate; from capsmodel import decode_prob")[0]
+    packages, one, all_of_them, used = loaded_by(
+        "import capsmodel, capsim; assert 'decode_prob' in dir(capsmodel)",
+        "from capsim import scheme; repr(scheme('caps'))",
+        "from capsim import schemes, LeafSpine; schemes()",
+        "from capsim import simulate; from capsmodel import decode_prob",
+    )
+    assert packages == "[]"
+    assert one == all_of_them == "['msgspec']"
     assert not [name for name in ("scipy.stats", "joblib", "rich", "numba") if repr(name) in used]
 
 
@@ -46,7 +49,7 @@ def test_import_loads_nothing_heavy():
 @pytest.mark.parametrize("words", [["schemes"], ["predict", "--profile", "100g", "--schemes", "uet,dctcp"]])
 def test_neither_the_list_of_schemes_nor_a_prediction_needs_engines_and_tables(words):
     call = f"import contextlib\nfrom capsmodel.cli import main\nwith contextlib.suppress(SystemExit): main({words})"
-    assert loaded_by(call)[0] == "['msgspec', 'rich', 'cyclopts']"
+    assert loaded_by(call) == ["['msgspec', 'rich', 'cyclopts']"]
 
 
 def test_python_m_capsmodel_is_the_command_line():

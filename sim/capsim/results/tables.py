@@ -198,7 +198,8 @@ def _measured_ports(raw: RawRecords, setup: Setup) -> Columns:
 
 def without_unneeded(flows: pd.DataFrame, *, end_s: float) -> pd.DataFrame:
     """Return a flows table without what a steady start drew for later than the end of the run."""
-    return flows[flows["counted"] | (flows["start_s"] <= end_s)].reset_index(drop=True)
+    needed = flows["counted"] | (flows["start_s"] <= end_s)
+    return flows if needed.all() else flows[needed].reset_index(drop=True)
 
 
 def own_meanings(setup: Setup, *, subflows: bool) -> dict[str, dict[str, str]]:

@@ -21,6 +21,7 @@ Arguments and answers of the hooks: ``HOOKS`` of :mod:`capsim.roles.hooks`. A ho
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 from capsim.base import bounds
@@ -88,7 +89,7 @@ class Component:
     def __post_init__(self) -> None:
         check_memory(self.name, self.role, self.memory)
 
-    @property
+    @cached_property
     def own_fields(self) -> Memory:
         """Return `memory` with the lengths that parameters give."""
         return with_lengths(self.memory, self.params)

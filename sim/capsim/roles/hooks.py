@@ -71,6 +71,7 @@ of its host, and is then given to the NIC or to `collect`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from capsim.base.inlined import inlined
@@ -191,6 +192,7 @@ NETWORK_ROLES = ("balancer", "queue", "nic")
 ROLES = HOST_ROLES + NETWORK_ROLES
 
 
+@cache
 def hooks_of(role: str) -> tuple[str, ...]:
     """Return the names of the hooks of a role.
 

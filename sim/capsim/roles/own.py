@@ -37,6 +37,7 @@ of the host's link, by its name in `LINK`: ``("rate_bps", "i8", "rate_bps")``.
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,7 @@ TABLES = {
 }
 
 
+@cache
 def scopes_of(name: str) -> tuple[str, ...]:
     """Return what `own` has for the hook `name`.
 
