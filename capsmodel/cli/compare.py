@@ -15,6 +15,8 @@ from capsim.protocols.registry import named_schemes
 from capsim.results.fct import fct_by_size
 from capsim.results.load_record import offered_line
 from capsim.results.plots import plot_cdf
+from capsim.run.needs import reference_remarks
+from capsim.scenario.profile import filled
 from capsim.scenario.scenario import Comparison
 from capsim.study.comparison import comparison
 from capsim.study.file import read_study, tables_of
@@ -27,6 +29,7 @@ from capsmodel.cli.shared.options import MaybeCount
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import (
     check_place,
+    equal_times,
     interval_words,
     mean_above_p99,
     metric_rows,
@@ -48,7 +51,8 @@ _MOST_SEEDS = 10_000
 _Block = tuple[str, tuple[str, ...], bool]
 _OF_COLLECTIVES: tuple[_Block, ...] = (
     ("Collective operations", ("mean_collective_s", "longest_collective_s"), True),
-    ("Collective operations, tail and bandwidth", ("p99_collective_s", "mean_bus_bandwidth_bps"), True),
+    ("Collective operations, bandwidth", ("mean_bus_bandwidth_bps",), True),
+    ("Collective operations, 99th percentile", ("p99_collective_s",), True),
 )
 _OF_FLOWS: tuple[_Block, ...] = (
     ("Short flows", ("mean_fct_short_s", "p99_fct_short_s"), True),
@@ -123,6 +127,9 @@ def compare(
         check_writable(file_to_write(flows_csv).parent)
     if out is not None:
         check_place(out)
+    if engine == "reference":
+        runs = (filled(chosen.replace(scheme=name), find(name)).scenario for name in names)
+        caution(*reference_remarks(runs, seeds=replicates))
     compared = _run(study, machines, out)
     try:
         if out is not None:
@@ -199,7 +206,16 @@ def _print(compared: Studied, scenario: Scenario, seeds: int, output: Output) ->
     needed = filter(None, [seeds_line(_widths(table, blocks))])
     shape = _skewness_lines(table, blocks)
     absent = without_value(compared, [metric for _, metrics, _ in every for metric in metrics], printed=())
-    explain("", *absent, *missing, *_remarks(compared.runs), *needed, *shape, totals_line(compared.runs))
+    explain(
+        "",
+        *absent,
+        *equal_times(compared),
+        *missing,
+        *_remarks(compared.runs),
+        *needed,
+        *shape,
+        totals_line(compared.runs),
+    )
     if compared.study.claims:
         say("")
         print_verdicts(compared, output)
@@ -207,7 +223,10 @@ def _print(compared: Studied, scenario: Scenario, seeds: int, output: Output) ->
 
 def _blocks(compared: Studied) -> tuple[_Block, ...]:
     """Return what may be printed: of collective operations, of flows that are not their messages, of packets."""
-    of_operations = _OF_COLLECTIVES if compared.has_collectives else ()
+    of_operations = tuple(
+        (title, tuple(one for one in metrics if one in compared.of_operations), has_ratio)
+        for title, metrics, has_ratio in _OF_COLLECTIVES
+    )
     return of_operations + (_OF_FLOWS if compared.has_other_flows else ()) + _OF_PACKETS
 
 

@@ -1,21 +1,15 @@
 """``capsmodel simulate`` and ``capsmodel rerun``: one run, and the same again."""
 
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pandas as pd
 from cyclopts import Parameter
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from capsim import Result, Scenario, write_pcap
 from capsim import scheme as find
 from capsim.base import schema
-from capsim.base.clock import to_s
 from capsim.engines.state import Setup
 from capsim.fabric.topology import ports_like
 from capsim.results.fct import finished_flows
@@ -24,8 +18,8 @@ from capsim.results.load_record import offered_line
 from capsim.results.plots import plot_cdf
 from capsim.results.result import columns_of
 from capsim.roles.scheme_files import same_source
-from capsim.run.needs import trace_size_bytes
-from capsim.run.simulation import chosen_engine, compile_if_needed, prepare, run_prepared
+from capsim.run.needs import reference_remarks, trace_size_bytes
+from capsim.run.simulation import prepare, run_watched
 from capsim.scenario.profile import Filled, filled, setting_remarks
 from capsim.scenario.scenario import from_dict
 from capsim.study.metrics import Run, columns
@@ -47,62 +41,7 @@ from capsmodel.cli.shared.run_output import (
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from, with_scheme
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
-from capsmodel.experiments.progress import Minutes
 from capsmodel.plotting import check_figure_path
-
-PATIENCE_S = 2.0
-
-
-class _Bar:
-    """Shows itself when the run has lasted `PATIENCE_S`."""
-
-    def __init__(self, console: Console, last_start_s: float) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeElapsedColumn())
-        self.progress = Progress(*columns, console=console, transient=True)
-        self.total_s = last_start_s
-        self.task = self.progress.add_task("simulating", total=last_start_s or None, now="")
-        self.begin_s = time.monotonic()
-
-    def show(self, now_s: float) -> None:
-        """Draw the simulated time; the bar is full when the last flow has started, and pulses afterwards."""
-        if not self.progress.live.is_started:
-            if time.monotonic() - self.begin_s < PATIENCE_S:
-                return
-            self.progress.start()
-        total = self.total_s if now_s <= self.total_s else None
-        self.progress.update(self.task, completed=now_s, total=total, now=f"{now_s * 1e3:.1f} ms simulated")
-
-
-@contextmanager
-def waiting(text: str) -> Iterator[None]:
-    """Show `text` while something without a measure of progress goes on."""
-    if not sys.stderr.isatty():
-        with Minutes().saying(lambda: text):
-            yield
-        return
-    with Console(stderr=True).status(text):
-        yield
-
-
-@contextmanager
-def simulated_time(last_start_s: float) -> Iterator[Callable[[float], None]]:
-    """Give a function to call with the simulated time in seconds."""
-    if not sys.stderr.isatty():
-        seen_s = 0.0
-
-        def see(now_s: float) -> None:
-            nonlocal seen_s
-            seen_s = now_s
-
-        with Minutes().saying(lambda: f"simulating: {seen_s * 1e3:.1f} ms simulated"):
-            yield see
-        return
-    bar = _Bar(Console(stderr=True), last_start_s)
-    try:
-        yield bar.show
-    finally:
-        bar.progress.stop()
-
 
 Trace = Literal["off", "drops", "packets"]
 _PARQUET = frozenset(f"{name}.parquet" for name in schema.TABLES)
@@ -256,18 +195,21 @@ def _print(result: Result, ran: Filled, output: Output) -> None:
     say("")
     if len(result.collectives):
         print_table(records(result.collectives), columns=BY_OPERATION, title="Collective operations")
-        explain(_operations_line(result))
+        explain(*_operations_lines(result))
         say("")
     if summary.mean_fct_short_s > summary.p99_fct_short_s:
         explain(mean_above_p99(chosen.scheme))
     explain(_resources_line(result))
 
 
-def _operations_line(result: Result) -> str:
-    """Return mean, 99th percentile and longest of the times of collective operations."""
-    times_s = columns(Run.of(result), ("mean_collective_s", "p99_collective_s", "longest_collective_s"))
-    mean, p99, longest = (f"{number(1e3 * value)} ms" for value in times_s.values())
-    return f"They take {mean} in the mean, the 99th percentile is {p99}, the longest takes {longest}."
+def _operations_lines(result: Result) -> list[str]:
+    """Return a line with mean, longest and 99th percentile of the times of operations, as far as they differ."""
+    names = ("mean_collective_s", "longest_collective_s", "p99_collective_s")
+    mean_s, longest_s, p99_s = columns(Run.of(result), names).values()
+    if not longest_s > mean_s:
+        return []  # the table has the time of the only one
+    tail = f", the 99th percentile is {number(1e3 * p99_s)} ms" if p99_s < longest_s else ""
+    return [f"They take {number(1e3 * mean_s)} ms in the mean, the longest {number(1e3 * longest_s)} ms{tail}."]
 
 
 def _timed_out_long(result: Result) -> dict[str, str]:
@@ -282,13 +224,12 @@ def _run(scenario: Scenario, setup: Setup, engine: Engine | None) -> Result:
         mss_bytes = setup.scheme.long.transport.params.mss_bytes
         size = trace_size_bytes(scenario, setup.fabric, setup.flows, mss_bytes=mss_bytes)
         print(f"the packet trace will take about {size / 1e6:.0f} MB of memory", file=sys.stderr)
-    chosen = chosen_engine(setup, engine)
-    with waiting("loading the engine; a scheme is compiled once, which takes 15 s to 2 min"):
-        loading = compile_if_needed(setup.scheme, engine=chosen)
-    if loading.compiled and sys.stderr.isatty():
+    if engine == "reference":
+        caution(*reference_remarks([scenario]))
+    result = run_watched(scenario, setup, engine=engine)
+    if result.resources.compiled and sys.stderr.isatty():
         print("compiled; the next run finds the machine code on disk", file=sys.stderr)
-    with simulated_time(to_s(int(setup.flows.start_ps[setup.flows.n_starts - 1]))) as progress:
-        return run_prepared(scenario, setup, engine=chosen, progress=progress, loading=loading)
+    return result
 
 
 def _resources_line(result: Result) -> str:

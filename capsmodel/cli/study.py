@@ -17,7 +17,7 @@ from capsim.results.load_record import offered_line
 from capsim.study.campaign import Campaign
 from capsim.study.claims.design import Design
 from capsim.study.file import RelationName, read_study, tables_of
-from capsim.study.metrics import METRICS, OF_COLLECTIVES
+from capsim.study.metrics import METRICS
 from capsim.study.points import point_name
 from capsim.study.study import ROWS, Studied, Study
 from capsim.study.texts import check_percentile
@@ -27,6 +27,7 @@ from capsmodel.cli.shared.options import Flag, MaybeCount, MaybeDuration, Texts,
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import (
     check_place,
+    equal_times,
     interval_words,
     metric_rows,
     missing_ratios,
@@ -431,8 +432,8 @@ def _print_settings(studied: Studied, folder: Path, output: Output) -> None:
 
 
 def _print(studied: Studied, metrics: Sequence[str], output: Output) -> None:
-    of_operations = OF_COLLECTIVES if studied.has_collectives else ()
-    defaults = of_operations + (_OF_FLOWS if studied.has_other_flows else ())
+    defaults = studied.of_operations + (_OF_FLOWS if studied.has_other_flows else ())
+    equal = [] if metrics else equal_times(studied)
     metrics = metrics or studied.measured(defaults) or defaults
     table = studied.table(metrics)
     if not output.is_text:
@@ -452,4 +453,4 @@ def _print(studied: Studied, metrics: Sequence[str], output: Output) -> None:
         say("")
         print_table(rows, columns=columns, title=shown(metric).label)
     missing = missing_ratios(table, several, metrics, seeds=seeds) if first else []
-    explain("", *without_value(studied, defaults, printed=metrics), *missing, totals_line(studied.runs))
+    explain("", *without_value(studied, defaults, printed=metrics), *equal, *missing, totals_line(studied.runs))

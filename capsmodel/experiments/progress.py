@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Event, Thread
+from multiprocessing import parent_process
+from threading import Event, Thread, Timer
 from typing import TypeVar
 
 from rich import progress
@@ -15,15 +16,18 @@ from capsmodel.experiments.task import Task
 
 ItemT = TypeVar("ItemT")
 _MINUTE_S = 60.0
+PATIENCE_S = 2.0
+"""How long a single piece of work lasts before it shows itself."""
 
 
 def is_watched(console: Console) -> bool:
     """Return whether somebody sees a bar: a terminal is there, or a notebook in which a person runs cells.
 
-    Programs that run notebooks, such as those that make pages of them, ask for no input; a person's notebook does.
+    Programs that run notebooks, such as those that make pages of them, ask for no input; a person's notebook does. A
+    worker shares the terminal of the process that started it, which has the bar.
     """
     if not console.is_jupyter:
-        return console.is_terminal
+        return console.is_terminal and parent_process() is None
     from IPython import get_ipython
 
     kernel = getattr(get_ipython(), "kernel", None)
@@ -95,6 +99,55 @@ def counted(
 
         with (minutes or Minutes()).saying(line):
             yield lambda ended, last: bar.update(task, advance=ended, last=last)
+
+
+@contextmanager
+def waiting(text: str) -> Iterator[None]:
+    """Show `text` while something without a measure of progress goes on, once it has lasted `PATIENCE_S`."""
+    console = Console(stderr=True)
+    if not is_watched(console):
+        with Minutes().saying(lambda: text):
+            yield
+        return
+    status = console.status(text)
+    soon = Timer(PATIENCE_S, status.start)
+    soon.start()
+    try:
+        yield
+    finally:
+        soon.cancel()
+        soon.join()
+        status.stop()
+
+
+@contextmanager
+def simulated_time(last_start_s: float) -> Iterator[Callable[[float], None]]:
+    """Give a function to call with the simulated time of a run, whose last flow starts at `last_start_s`, in seconds.
+
+    The bar shows itself when the run has lasted `PATIENCE_S`, and is full when the last flow has started.
+    """
+    console = Console(stderr=True)
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TextColumn("{task.fields[now]}"),
+        progress.TimeElapsedColumn(),
+    )
+    bar = progress.Progress(*columns, console=console, transient=True, disable=not is_watched(console))
+    task = bar.add_task("simulating", total=last_start_s or None, now="0.0 ms simulated")
+    begin_s = time.monotonic()
+
+    def show(now_s: float) -> None:
+        total = last_start_s if now_s <= last_start_s else None  # the bar pulses then
+        bar.update(task, completed=now_s, total=total, now=f"{now_s * 1e3:.1f} ms simulated")
+        if not bar.live.is_started and time.monotonic() - begin_s >= PATIENCE_S:
+            bar.start()
+
+    with Minutes().saying(lambda: f"simulating: {bar.tasks[0].fields['now']}"):
+        try:
+            yield show
+        finally:
+            bar.stop()
 
 
 def track(items: Iterable[ItemT], *, total: int, label: str) -> Iterator[ItemT]:

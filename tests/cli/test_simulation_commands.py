@@ -11,14 +11,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli.commands import printed, refused, succeed, succeeded
-from rich.console import Console
 
 from capsim import Result, schemes
 from capsim.results.files import read_manifest, read_table
 from capsim.run.simulation import Loading
 from capsmodel.cli import main
 from capsmodel.cli.schemes import OTHERS, PAPERS, TODAY, in_groups
-from capsmodel.cli.simulate import _Bar, simulated_time, waiting
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import part_files
 
@@ -48,7 +46,7 @@ def test_the_line_after_a_run_names_compiling_or_loading_with_its_time(capsys, m
     """Wrong line: the time is taken after the engine is compiled, and half a minute is called 0.00 s of loading."""
     for compiled, word in ((True, "compiling"), (False, "loading")):
         loading = Loading(compiled=compiled, cpu_s=31.5)
-        monkeypatch.setattr("capsmodel.cli.simulate.compile_if_needed", lambda *_, told=loading, **__: told)
+        monkeypatch.setattr("capsim.run.simulation.compile_if_needed", lambda *_, told=loading, **__: told)
         out = " ".join(printed(["simulate", *SMALL], capsys).split())
         assert f"after 31.50 s of {word}, " in out
 
@@ -539,19 +537,15 @@ def test_a_profile_is_printed_and_defaults_of_1_gbps_are_told(capsys: pytest.Cap
     assert remark.startswith("capsmodel: defaults of 1 Gbps where hosts have 100 Gbps: minimum RTO 200 ms, window 1 MB")
 
 
-def test_progress_is_in_simulated_time_and_waits_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = io.StringIO()
-    bar = _Bar(Console(file=screen, force_terminal=True, width=100), 1.0)
-    bar.show(0.125)
-    assert screen.getvalue() == ""
-    monkeypatch.setattr("capsmodel.cli.simulate.PATIENCE_S", 0.0)
-    bar.show(0.25)
-    bar.progress.refresh()
-    bar.progress.stop()
-    assert "250.0 ms simulated" in screen.getvalue()
-
-
-def test_nothing_is_shown_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with simulated_time(1.0) as show, waiting("loading"):
-        show(0.25)
-    assert capsys.readouterr() == ("", "")
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+def test_a_long_run_of_the_reference_engine_says_so_before(command, capsys, monkeypatch) -> None:
+    """Catches minutes of silence: a steady start of 4 flows brings hundreds of others."""
+    line = [command, *FEW[:4], "--load", "0.5", "--engine", "reference", "--set", "traffic.start=steady"]
+    line += ["--scheme", "ecmp"] if command == "simulate" else ["--schemes", "ecmp,rps", "--seeds", "2", "--jobs", "1"]
+    assert "reference engine" not in succeeded([*line, "--flows", "4"], capsys).err
+    monkeypatch.setattr("capsim.run.needs.REFERENCE_PER_S", 10.0)
+    message = succeeded([*line, "--flows", "4"], capsys).err.splitlines()[0]
+    assert re.match(r"capsmodel: the reference engine takes up to \d+ min, with \d+ flows of a steady start", message)
+    assert "compiled engine" in message
+    line[line.index("reference")] = "compiled"
+    assert "reference engine" not in succeeded([*line, "--flows", "4"], capsys).err

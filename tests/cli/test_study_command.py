@@ -260,6 +260,16 @@ def test_a_new_study_is_whole_and_lists_what_keys_may_be(capsys, blank):
     assert "--new runs nothing" in refused("study other.toml --new --quick", capsys)
 
 
+@pytest.mark.agreement
+def test_a_new_study_decides_all_that_it_claims_and_is_at_its_load(capsys, blank):
+    """Catches a template whose first run ends open, or with flows too few or too many for its load."""
+    succeeded("study mine.toml --new", capsys)
+    assert "capsmodel:" not in succeeded("study mine.toml", capsys).err
+    words = {row["id"]: row["word"] for row in verdicts("mine")}
+    assert {"faster": words["faster"], "grows": words["grows"]} == {"faster": "holds", "grows": "holds"}
+    assert words["third"] in {"absent", "differs"}
+
+
 def verdicts(folder):
     with (Path(folder) / "verdicts.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))

@@ -2,13 +2,15 @@
 
 import sys
 import threading
+import time
 from io import StringIO
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from capsmodel.experiments.progress import Minutes, counted, is_watched, track
+from capsim import Batch, Dumbbell, Scenario, simulate
+from capsmodel.experiments.progress import Minutes, counted, is_watched, simulated_time, track, waiting
 
 
 class Heard(StringIO):
@@ -69,6 +71,8 @@ def test_nothing_is_said_of_what_takes_less_than_a_minute(hears):
     with counted(total=2, label="runs") as ended:
         ended(1, "a")
     assert list(track("ab", total=2, label="letters")) == ["a", "b"]
+    with simulated_time(1.0) as show, waiting("loading"):
+        show(0.25)
     assert heard.getvalue() == ""
 
 
@@ -109,3 +113,56 @@ def test_a_notebook_of_a_person_has_a_bar_and_one_that_a_program_runs_has_none(a
     assert is_watched(Console(force_jupyter=True)) == asks
     monkeypatch.setattr("IPython.get_ipython", lambda: None)
     assert not is_watched(Console(force_jupyter=True))
+
+
+def test_a_worker_leaves_the_terminal_to_the_process_that_started_it(monkeypatch):
+    """Catches a bar of each worker in the bar of a study."""
+    monkeypatch.setattr(Console, "is_terminal", property(lambda self: True))
+    assert is_watched(Console())
+    monkeypatch.setattr("capsmodel.experiments.progress.parent_process", lambda: object())
+    assert not is_watched(Console())
+
+
+@pytest.fixture
+def terminal(monkeypatch, hears):
+    """Return what puts a listener that is taken for a terminal in the place of standard error."""
+    monkeypatch.setattr(Console, "is_terminal", property(lambda self: True))
+    monkeypatch.setenv("TERM", "xterm")
+    return hears
+
+
+def test_a_run_shows_its_simulated_time_once_it_has_lasted_two_seconds(terminal, monkeypatch):
+    """Catches a bar that flickers in each of a hundred short runs, and one that never comes."""
+    heard, passed_s = terminal(), 0.0
+    monkeypatch.setattr("capsmodel.experiments.progress.time.monotonic", lambda: passed_s)
+    with simulated_time(1.0) as show:
+        passed_s = 1.9
+        show(0.125)
+        assert heard.getvalue() == ""
+        passed_s = 2.1
+        show(0.25)
+    assert "250.0 ms simulated" in heard.getvalue()
+
+
+def test_what_has_no_measure_shows_itself_after_two_seconds(terminal, monkeypatch):
+    """Catches half a minute of compiling without a word."""
+    heard = terminal()
+    with waiting("compiling"):
+        pass
+    assert heard.getvalue() == ""
+    monkeypatch.setattr("capsmodel.experiments.progress.PATIENCE_S", 0.0)
+    with waiting("compiling"):
+        time.sleep(0.3)
+    assert "compiling" in heard.getvalue()
+
+
+def test_a_single_simulation_in_python_has_the_bar(terminal, monkeypatch):
+    """Catches the bar of the command only, and one in the parts of a study."""
+    heard = terminal()
+    monkeypatch.setattr("capsmodel.experiments.progress.PATIENCE_S", 0.0)
+    monkeypatch.setattr("capsim.engines.reference.PROGRESS_TRAVERSALS", 100)
+    run = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(flow_bytes=10**6, pairs="sides"),))
+    simulate(run, engine="reference", progress=None)
+    assert heard.getvalue() == ""
+    simulate(run, engine="reference")
+    assert "simulating" in heard.getvalue()

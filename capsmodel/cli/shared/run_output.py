@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from capsim.results.files import check_entries
-from capsim.study.metrics import known_metric
+from capsim.study.metrics import OF_COLLECTIVES, known_metric
 from capsmodel._files import check_writable
 from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
@@ -149,6 +149,12 @@ def without_value(studied: "Studied", metrics: Sequence[str], *, printed: Sequen
     """Return a line that names the metrics that no run has a value of, unless they are printed; none where all have."""
     absent = [shown(metric).words for metric in metrics if metric not in {*studied.measured(metrics), *printed}]
     return [f"left out, since no run has a value: {'; '.join(absent)}"] if absent else []
+
+
+def equal_times(studied: "Studied") -> list[str]:
+    """Return a line that names the times of collective operations of which another one says the same; none if all."""
+    absent = [shown(one).words for one in studied.measured(OF_COLLECTIVES) if one not in studied.of_operations]
+    return [f"left out, since another time is the same in every run: {'; '.join(absent)}"] if absent else []
 
 
 def seeds_line(widths: Iterable[tuple[str, float, int]]) -> str:

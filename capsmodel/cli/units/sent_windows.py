@@ -159,7 +159,7 @@ def _row(prob: float, k: int, *, window_packets: int, setting: UnitSetting) -> d
         rtt_long_s=setting.rtt_long,
         seed=SEED,
     )
-    result = simulate(scenario, scheme=PINNED, engine="compiled")
+    result = simulate(scenario, scheme=PINNED, engine="compiled", progress=None)
     row: dict[str, Any] = {"asked_prob": prob, "blocking_prob": blocked / n_paths}
     row |= {"n_paths": n_paths, "blocked_paths": blocked, "k": k, "r": r}
     row |= {"formula_s": float(curve.delay_s[k - 1]), "windows": WINDOWS}

@@ -70,7 +70,7 @@ def run_behind_long_flow(
         seed=seed,
         end_s=end_s,
     )
-    return simulate(scenario, engine=engine)
+    return simulate(scenario, engine=engine, progress=None)
 
 
 def _two_paths(buffer_packets: int) -> LeafSpine:

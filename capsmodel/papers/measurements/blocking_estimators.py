@@ -125,7 +125,7 @@ def run_sprayed(
         seed=seed,
         end_s=cycle_s + sending_s,
     )
-    return simulate(scenario, scheme=SHORT_SPRAYED, engine=engine)
+    return simulate(scenario, scheme=SHORT_SPRAYED, engine=engine, progress=None)
 
 
 def _long(flows: int, spread_s: float) -> tuple[AnyTraffic, ...]:

@@ -53,7 +53,7 @@ def burst_periods(bursts_per_s: float, *, seed: int) -> pd.DataFrame:
     long, short = base.traffic
     changed = msgspec.structs.replace(short, mean_off_s=1 / bursts_per_s)
     scenario = base.replace(traffic=(long, changed), seed=seed, trace="packets")
-    return in_periods(first_packets(simulate(scenario, scheme=UNCODED)))
+    return in_periods(first_packets(simulate(scenario, scheme=UNCODED, progress=None)))
 
 
 @measurement("burst-distances", revision=1)

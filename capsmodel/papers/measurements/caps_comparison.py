@@ -158,7 +158,7 @@ def _over_seeds(run: Callable[[int], Result], extra: Callable[[Result], dict[str
 
 def _run(scenario: Scenario, form: str, seed: int, engine: str) -> Result:
     scheme, params = FORMS[form]
-    result = simulate(scenario.replace(scheme=scheme, params=params, seed=seed), engine=engine)
+    result = simulate(scenario.replace(scheme=scheme, params=params, seed=seed), engine=engine, progress=None)
     require(result.summary.unfinished_flows == 0, f"{form}: flows are unfinished, so completion times are too good")
     return result
 

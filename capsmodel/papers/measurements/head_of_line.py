@@ -51,7 +51,7 @@ def short_flows(long_flows: int, *, seed: int, spread_s: float = 1e-4, engine: s
         until the last acknowledgement; `fct_s`. Then `reordered_ratio`, packets overtaken by one sent later over all
         sent, and the quantiles `fct_p05_s`, `fct_p10_s`, ..., `fct_p95_s` of the completion time.
     """
-    result = simulate(_scenario(long_flows, spread_s, seed), engine=engine)
+    result = simulate(_scenario(long_flows, spread_s, seed), engine=engine, progress=None)
     short = result.flows[result.flows["short"]].set_index("flow")
     waits = packet_waits_s(result)
     at_switch = waits[waits["flow"].isin(short.index) & waits["layer"].isin(["left>right", "right>host"])]

@@ -77,7 +77,7 @@ def simulated_port(
         Poisson(flow_bytes=size, pairs="sides", flows=packets // sizes, flows_per_s=per_s) for size in payload_bytes
     )
     fabric = Dumbbell(hosts_per_side=1, rate_bps=FAST_BPS, delay_s=0.0, links=(slow,))
-    return simulate(Scenario(fabric=fabric, traffic=traffic, seed=seed), engine=engine)
+    return simulate(Scenario(fabric=fabric, traffic=traffic, seed=seed), engine=engine, progress=None)
 
 
 def waits_s(result: Result) -> npt.NDArray[np.float64]:

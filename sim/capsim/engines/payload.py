@@ -13,17 +13,19 @@ Both engines ask the same function of Python before a packet of data is delivere
 nothing else of it.
 """
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from capsim.engines.initial_state import ring_segments
 from capsim.engines.state import Setup, Table, stack_state
 from capsim.records import CODED, NONE
-from capsim.roles.components import Layer, Scheme, UnitPacket
-from capsmodel.checks import require
-from capsmodel.codec import CODES, Decoder, LdpcStaircase, get_code
+from capsim.roles.components import Layer, UnitPacket
+from capsmodel.checks import ParameterError, require
+from capsmodel.codec import CODES, Decoder, LdpcStaircase, ReedSolomon, get_code
 from capsmodel.codec.dc2 import Dc2Option, Dc2Receiver
 from capsmodel.codec.gf256 import mul
 
@@ -88,14 +90,15 @@ def _codes(layer: Layer) -> bool:
     return layer.unit_packet is not None or layer.combination is not None
 
 
-def check_payload(name: str, scheme: Scheme) -> None:
-    """Refuse a code that there is not, and a scheme that codes nothing.
+def check_payload(setup: Setup) -> None:
+    """Refuse a code that there is not, one that has no unit as large as may come, and a scheme that codes nothing.
 
     Raises
     ------
     ParameterError
         One line with what is possible.
     """
+    name, scheme = setup.payload, setup.scheme
     require(name in CODES, f"payload = {name!r}, but there are the codes {', '.join(sorted(CODES))}")
     coding = any(_codes(stack.layer) for stack in scheme.stacks)
     require(coding, f"payload = {name!r}, but the scheme {scheme.name} codes nothing: leave it out, or take caps")
@@ -103,6 +106,24 @@ def check_payload(name: str, scheme: Scheme) -> None:
         name == COMBINATIONS or all(stack.layer.combination is None for stack in scheme.stacks),
         f"payload = {name!r}, but the scheme {scheme.name} sends random linear combinations: take {COMBINATIONS}",
     )
+    for k in _largest_units(setup):
+        try:
+            get_code(name)(k, r=LEAST_LDPC_REPAIR if name == "ldpc" else 0, packet_bytes=1)
+        except ParameterError as error:
+            remedy = 'by layer.unit_size = "fixed" and layer.fixed_packets, or by transport.max_window_bytes'
+            sizes = f"windows and flows allow {k} source packets in a unit"
+            raise ParameterError(f"payload = {name!r}: {sizes}: {error}, {remedy}") from None
+
+
+def _largest_units(setup: Setup) -> Iterator[int]:
+    """Yield the source packets of the largest unit that windows and flows allow, of each stack that codes units."""
+    of_flows, _ = setup.flow_classes
+    for index, stack in enumerate(setup.stacks):
+        each = stack_state(stack)
+        segments = -(-int(setup.flows.flow_bytes[of_flows == index].max(initial=0)) // each.mss_bytes)
+        if stack.layer.unit_packet is not None and segments:
+            window = ring_segments(segments, each.window_segments)
+            yield stack.layer.params.most_source_packets(window, largest_flow=segments)
 
 
 class Payload:
@@ -186,12 +207,14 @@ class Payload:
     def _packets(self, in_unit: UnitPacket) -> tuple[int, int]:
         """Return how many packets of a unit there are, and the number of the one that came.
 
-        An LDPC code has as many as were fixed when the unit was closed: what is sent beyond begins again with the
-        first. The others have as many as are asked for.
+        An LDPC code has as many as were fixed when the unit was closed, a Reed-Solomon code no more than its field has
+        elements: what is sent beyond begins again with the first. The others have as many as are asked for.
         """
         if self.code is LdpcStaircase:
             total = max(in_unit.n, in_unit.k + LEAST_LDPC_REPAIR)
             return total, in_unit.packet_id % total
+        if self.code is ReedSolomon and max(in_unit.n, in_unit.packet_id + 1) > FIELD:
+            return FIELD, in_unit.packet_id % FIELD
         if in_unit.packet_id < in_unit.n:
             return in_unit.n, in_unit.packet_id
         return max(min(in_unit.k + in_unit.n, FIELD), in_unit.packet_id + 1), in_unit.packet_id

@@ -395,9 +395,9 @@ def load_remarks(runs: pd.DataFrame, axes: Sequence[str] = ("scheme",)) -> list[
     -----
     A line is given where the load expected of a layer is 1 or more; for points that are not at their load, since the
     settled share is below 0.9, expected before the run or found after it, or on average over the runs from a steady
-    start; where what was offered is off by more than
-    10% of what was asked; and for points at which :func:`backlog_growth` is above 1.1 with its confidence in more than
-    half of the runs.
+    start; where what was offered is off by more than 10% of what was asked; where more than 10% of the flows that count
+    had not started when the run ended; and for points at which :func:`backlog_growth` is above 1.1 with its confidence
+    in more than half of the runs.
     """
     lines = []
     for name in ("hosts", "inner"):
@@ -417,6 +417,14 @@ def load_remarks(runs: pd.DataFrame, axes: Sequence[str] = ("scheme",)) -> list[
             "more flows or seeds"
         )
     growing = [(point, rows) for point, rows in runs.groupby(list(axes), sort=False, dropna=False) if _grows(rows)]
+    if "unstarted_flows" in runs:
+        unstarted = runs["unstarted_flows"] / runs["flows"]
+        cut = unstarted[unstarted > OFF]
+        if len(cut):
+            lines.append(
+                f"cut off: {_range(100 * cut, digits=0)}% of the flows had not started when the run ended"
+                f"{_of(cut, runs)}: give a later end_s, or fewer flows"
+            )
     if growing:
         names = "; ".join(", ".join(map(str, point)) for point, _ in growing)
         growth = pd.concat([rows["backlog_growth"] for _, rows in growing])

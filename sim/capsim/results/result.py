@@ -101,7 +101,8 @@ class Result:
 
     def remarks(self) -> list[str]:
         """Return why the run may say little about the load asked for (`load_remarks`)."""
-        return load_remarks(pd.DataFrame([{"scheme": self.scenario.scheme, **self.loads}]))
+        counts = {name: getattr(self.summary, name) for name in ("flows", "unstarted_flows")}
+        return load_remarks(pd.DataFrame([{"scheme": self.scenario.scheme, **self.loads, **counts}]))
 
     @property
     def raw(self) -> RawRecords:

@@ -196,7 +196,8 @@ class Layer(Component):
 
     Its parameters may have the methods ``most_repair_packets(window, largest_flow=...)``, how many packets beyond those
     of the transport one event may send, and ``check_window(window)``, which refuses windows that it cannot serve, and
-    attributes `emits_unasked` and `receive_timer`, which then count in place of those of the layer.
+    attributes `emits_unasked` and `receive_timer`, which then count in place of those of the layer. With `unit_packet`
+    they have ``most_source_packets(window, largest_flow=...)``, the source packets of the largest unit.
     """
 
     role = "layer"

@@ -219,7 +219,7 @@ def windows_scenario(
 
 def run_units(k: int, *, engine: str = "compiled", **setting: Any) -> Result:
     """Simulate :func:`units_scenario` of the same arguments with long flows pinned to the first paths."""
-    return simulate(units_scenario(k, **setting), scheme=PINNED, engine=engine)
+    return simulate(units_scenario(k, **setting), scheme=PINNED, engine=engine, progress=None)
 
 
 def unblocked_packets(result: Result, *, long_flows: int) -> npt.NDArray[np.bool_]:

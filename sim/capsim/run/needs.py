@@ -5,6 +5,7 @@ each time when a table of the engine has to grow (:mod:`capsim.engines.compiled.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,8 @@ CANDIDATE_BYTES = 2 * 4
 TRACE_LEVELS = {"off": TRACE_OFF, "drops": TRACE_OFF + 1, "packets": TRACE_PACKETS}
 TRAVERSALS_PER_S = 10**7  # of the compiled engine
 TRACED_PER_S = 10**6  # with the packet trace and what reads it
+REFERENCE_PER_S = 5 * 10**4  # of the reference engine: 0.03 to 0.1 million, by scheme and machine
+PATIENCE_S = 60.0  # for a run of the reference engine of which nothing is said before
 START_S = 0.05  # of a run, beside what crosses links
 MOST_TRAVERSALS = 10**12  # of a run, more than a day
 MOST_MATCHES = 10**7  # of link changes with ports, some seconds
@@ -131,6 +134,25 @@ def expected_cpu_s(scenario: Scenario) -> float:
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     per_s = TRAVERSALS_PER_S if TRACE_LEVELS[scenario.trace] < TRACE_PACKETS else TRACED_PER_S
     return START_S + expected_traversals(scenario, fabric, flows, scheme) / per_s
+
+
+def reference_remarks(scenarios: Iterable[Scenario], *, seeds: int = 1) -> list[str]:
+    """Return a line on how long the reference engine takes for some runs, if that is more than a minute.
+
+    Flows of a steady start that are still to come when the counted ones end do not run to their end: the time is an
+    upper bound then, several times too long for few counted flows.
+    """
+    time_s, counted, all_flows = 0.0, 0, 0
+    for scenario in scenarios:
+        scheme, fabric = scheme_of_run(scenario, find(scenario.scheme)), scenario.fabric.build(seed=scenario.seed)
+        flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
+        time_s += seeds * expected_traversals(scenario, fabric, flows, scheme) / REFERENCE_PER_S
+        counted, all_flows = int(np.broadcast_to(flows.counted, len(flows)).sum()), len(flows)
+    if time_s < PATIENCE_S:
+        return []
+    of_start = f", with {all_flows - counted} flows of a steady start beside {counted}" if counted < all_flows else ""
+    remedy = "the compiled engine gives the same in a hundredth of it, or give fewer flows"
+    return [f"the reference engine takes up to {time_s / 60:.0f} min{of_start}: {remedy}"]
 
 
 def _carried(stack: Stack) -> int:

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from capsim.base.clock import PS_PER_S, to_ps
+from capsim.base.clock import PS_PER_S, to_ps, to_s
 from capsim.base.seeds import Purpose, engine_seed
 from capsim.engines.probes import chosen_fields
 from capsim.engines.state import RawRecords, Setup
@@ -52,7 +52,7 @@ def simulate(
     rng: np.random.Generator | int | None = None,
     engine: str | None = None,
     scheme: Scheme | str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Literal["bar"] | None = "bar",
 ) -> Result:
     """Run a scenario and return its tables.
 
@@ -70,8 +70,9 @@ def simulate(
     scheme : Scheme or str, optional
         In place of the one that the scenario names: a name (:func:`capsim.schemes`), a file and the name of a scheme in
         it (``"two_choices.py:SCHEME"``), or a scheme of one's own. The result's scenario names the scheme that ran.
-    progress : callable, optional
-        Called now and then with the simulated time in seconds.
+    progress : callable or None, optional
+        Called now and then with the simulated time in seconds. When left out, a run of more than two seconds has a bar
+        on a terminal or in a notebook, elsewhere a line once a minute; None shows nothing, for parts of longer work.
 
     Returns
     -------
@@ -103,7 +104,21 @@ def simulate(
     wanted = described.scheme if scheme is None else scheme
     name = wanted if isinstance(wanted, str) and is_reference(wanted) else chosen.name
     scenario = filled(described.replace(scheme=name, seed=seed), chosen).scenario
-    return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
+    setup = prepare(scenario, scheme=chosen)
+    if progress == "bar":
+        return run_watched(scenario, setup, engine=engine)
+    return run_prepared(scenario, setup, engine=engine, progress=progress)
+
+
+def run_watched(scenario: Scenario, setup: Setup, *, engine: str | None) -> Result:
+    """Do what :func:`run_prepared` does, and show how far it is."""
+    from capsmodel.experiments.progress import simulated_time, waiting  # Rich takes a tenth of a second to load
+
+    chosen = chosen_engine(setup, engine)
+    with waiting("loading the engine; a scheme is compiled once, which takes 15 s to 2 min"):
+        loading = compile_if_needed(setup.scheme, engine=chosen)
+    with simulated_time(to_s(int(setup.flows.start_ps[setup.flows.n_starts - 1]))) as progress:
+        return run_prepared(scenario, setup, engine=chosen, progress=progress, loading=loading)
 
 
 def run_prepared(
@@ -188,10 +203,6 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     for each in (chosen, *of_entries.values()):
         check_hooks(each)
     needs.check_run(scenario, fabric, flows, chosen)
-    if scenario.payload:
-        from capsim.engines.payload import check_payload  # loads the codec
-
-        check_payload(scenario.payload, chosen)
     hosts = scenario.hosts or Hosts()
     setup = Setup(
         fabric=fabric,
@@ -218,6 +229,10 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         **_probed(scenario, fabric, flows),
     )
     chosen_fields(setup)
+    if scenario.payload:
+        from capsim.engines.payload import check_payload  # loads the codec
+
+        check_payload(setup)
     return setup
 
 

@@ -163,7 +163,7 @@ def sent_units(
                 payload=payload,
                 first_turn=start,
             )
-            yield _read(simulate(scenario, engine=engine), n, apart)
+            yield _read(simulate(scenario, engine=engine, progress=None), n, apart)
 
 
 def _read(result: Result, n: int, apart: int) -> SentUnits:

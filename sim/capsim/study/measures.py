@@ -197,7 +197,7 @@ def finished_run(
     scheme = with_recovery(find(described.scheme), recovery)
     if replica_delay_s:
         scheme = with_late_replicas(scheme, replica_delay_s)
-    result = simulate(described, engine=engine, scheme=scheme)
+    result = simulate(described, engine=engine, scheme=scheme, progress=None)
     left = result.summary.unfinished_flows
     message = f"{described.scheme}: {left} flows are unfinished after end_s = {described.end_s:g} s: let it be more"
     require(left == 0 or unfinished == "left out", message)
@@ -296,7 +296,7 @@ def mmptcp_run(
         ``"compiled"`` or ``"reference"``.
     """
     choice("completion_time", completion_time, get_args(CompletionTime))
-    result = simulate(from_dict(scenario).replace(seed=seed), engine=engine)
+    result = simulate(from_dict(scenario).replace(seed=seed), engine=engine, progress=None)
     run = Run.at_the_sender(result) if completion_time == "sender" else Run.of(result)
     return {name: float(value) for name, value in columns(run, _MMPTCP).items()}
 
@@ -321,7 +321,10 @@ def mmptcp_worst_flow(scenario: dict[str, Any], *, runs: int, seed: int, engine:
     """
     described = from_dict(scenario)
     seeds = range(runs * (seed - 1) + 1, runs * seed + 1)
-    each = [columns(Run.of(simulate(described.replace(seed=one), engine=engine)), _WORST_FLOW) for one in seeds]
+    each = [
+        columns(Run.of(simulate(described.replace(seed=one), engine=engine, progress=None)), _WORST_FLOW)
+        for one in seeds
+    ]
     return {name: max(row[name] for row in each) for name in _WORST_FLOW}
 
 

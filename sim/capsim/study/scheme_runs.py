@@ -210,7 +210,7 @@ def _measured(point: RunPoint, results: Path | None) -> Callable[..., dict[str, 
 
     @_SCHEME_RUN
     def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str, seed: int) -> dict[str, Any]:
-        result = simulate(from_dict(scenario).replace(seed=seed), engine=engine, scheme=own)
+        result = simulate(from_dict(scenario).replace(seed=seed), engine=engine, scheme=own, progress=None)
         _check_scheme(result, scheme)
         if results is not None:
             result.save(results / result_name(values, seed))

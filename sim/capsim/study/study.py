@@ -460,6 +460,18 @@ class Studied:
         """Return whether a collective operation has ended in some run."""
         return bool(self.measured(OF_COLLECTIVES[:1]))
 
+    @cached_property
+    def of_operations(self) -> tuple[str, ...]:
+        """Return the metrics of collective operations to show: of times that are equal in every run, one.
+
+        The time of a run's only operation is mean, longest and 99th percentile; up to 100 have their longest as that.
+        """
+        there = self.measured(OF_COLLECTIVES)
+        mean, p99, longest, _ = OF_COLLECTIVES
+        pairs = [(one, other) for one, other in ((longest, mean), (p99, longest)) if {one, other} <= {*there}]
+        equal = {one for one, other in pairs if self.runs[one].equals(self.runs[other])}
+        return tuple(one for one in there if one not in equal)
+
     def measured(self, metrics: Sequence[str]) -> tuple[str, ...]:
         """Return those of `metrics` of which some run has a value."""
         return tuple(name for name in metrics if name in self.runs and self.runs[name].notna().any())
@@ -473,7 +485,7 @@ class Studied:
     @property
     def main_metrics(self) -> tuple[str, ...]:
         """Return what a picture and a LaTeX table show where nothing else is asked for, or what claims compare."""
-        of_operations = (OF_COLLECTIVES[0], *OF_COLLECTIVES[2:]) if self.has_collectives else ()
+        of_operations = tuple(one for one in self.of_operations if one != "p99_collective_s")
         of_flows = PLOTTED if self.measured(PLOTTED[:1]) else PLOTTED_OF_ALL
         wanted = self.measured((*of_operations, *of_flows)) if self.has_other_flows else of_operations
         return tuple(wanted) or tuple(dict.fromkeys(self.study.design.metric(claim) for claim in self.study.claims))

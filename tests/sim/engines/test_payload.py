@@ -12,6 +12,7 @@ from capsim.engines.payload import Payload, PayloadError
 from capsim.engines.reference import Network
 from capsim.engines.state import Setup
 from capsim.records import CODED, NONE
+from capsim.run.simulation import prepare
 from capsmodel.codec import RandomLinear, ReedSolomon
 
 MSS = 1460
@@ -140,6 +141,14 @@ def test_a_retransmission_has_a_number_beyond_the_packets_of_the_unit():
     assert receiver.payload.receptions[0].decoded
 
 
+def test_reed_solomon_has_256_packets_and_begins_again():
+    """Catches a unit whose 257th packet ends the run; number 258 is packet 2 again."""
+    receiver = Receiver("rs", k=3, n=300)
+    assert [receiver.take(position) for position in (2, 258, 255)] == [0, 1, 0]
+    receiver = Receiver("rs", k=3, n=5)
+    assert [receiver.take(position) for position in (2, 258, 4)] == [0, 1, 0]
+
+
 def test_packets_of_an_ldpc_unit_begin_again():
     """Five of k + 3 packets, so number 6 is packet 0 again."""
     receiver = Receiver("ldpc", k=3, n=5)
@@ -207,6 +216,32 @@ def test_bad_input(changes, text):
     with pytest.raises(ParameterError) as caught:
         simulate(described.replace(**changes))
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("code", "most", "changes"),
+    [
+        ("rs", 256, {}),
+        ("rs", 256, {"transport": {"max_window_bytes": 4096 * MSS}}),
+        ("rs", 10**5, {"transport": {"max_window_bytes": 256 * MSS}}),
+        ("rs", 10**5, {"layer": {"unit_size": "fixed", "fixed_packets": 256}}),
+        ("rs", 10**5, {"layer": {"coded_packets": 256}}),
+        ("rlnc", 684, {}),
+    ],
+)
+def test_units_that_a_code_has_not_are_refused_before_the_run(code, most, changes):
+    """Catches a run that ends at its first large unit, and one that is refused although windows or flows are small."""
+    traffic = (Batch(flow_bytes=MSS * most, pairs="sides"),)
+    fits = Scenario(fabric=LINK, traffic=traffic, scheme="caps", payload=code, params=changes, short_bytes=10**9)
+    prepare(fits)
+    if most == 256:
+        with pytest.raises(ParameterError, match=r"allow 257 source packets in a unit: k .* at most 256 packets"):
+            prepare(fits.replace(traffic=(Batch(flow_bytes=MSS * most + 1, pairs="sides"),)))
+    if "layer" in changes:
+        return
+    larger = {"transport": {"max_window_bytes": 10**5 * MSS}}
+    with pytest.raises(ParameterError, match=rf"payload = '{code}': windows and flows allow \d+ source packets"):
+        prepare(fits.replace(params=larger, traffic=(Batch(flow_bytes=10**5 * MSS, pairs="sides"),)))
 
 
 def test_it_is_off_by_default():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Listed, Poisson, Scenario
+from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Listed, Poisson, Scenario, simulate
 from capsim.base import memory
 from capsim.fabric.endpoints import Pairing
 from capsim.fabric.flows import flow_list
@@ -216,6 +216,20 @@ def test_a_load_that_the_sizes_drawn_miss_is_said_and_an_exact_one_is_not() -> N
     assert [line.split(":")[0] for line in by_chance] == ["overload", "not at its load", "offered load"]
     assert [line.split(":")[0] for line in exactly] == ["overload", "not at its load"]
     assert columns[1]["offered_over_asked"] == pytest.approx(1, rel=1e-9)  # times are whole picoseconds
+
+
+@pytest.mark.parametrize(("end_s", "cut"), [(10.0, False), (0.05, True)])
+def test_flows_that_would_start_after_the_end_are_said(end_s: float, cut: bool) -> None:
+    """Catches a mean over the first half of the flows that were asked for, without a word."""
+    traffic = (Poisson(load=0.5, workload="solar2022", flows=1000),)
+    run = Scenario(fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2), traffic=traffic, end_s=end_s)
+    result = simulate(run)
+    lines = [line for line in result.remarks() if line.startswith("cut off: ")]
+    assert bool(lines) == cut
+    if cut:
+        share = 100 * (result.flows["start_s"] > end_s).mean()
+        remedy = "give a later end_s, or fewer flows"
+        assert lines == [f"cut off: {share:.0f}% of the flows had not started when the run ended: {remedy}"]
 
 
 def test_a_list_of_flows_offers_a_load_of_each_layer() -> None:

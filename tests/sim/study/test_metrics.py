@@ -129,6 +129,14 @@ def test_a_study_of_long_flows_shows_their_slowdown():
     assert compared.measured(["mean_fct_short_s", "mean_fct_long_s", "nothing"]) == ("mean_fct_long_s",)
 
 
+@pytest.mark.parametrize(("iterations", "equal"), [(1, {"p99", "longest"}), (3, {"p99"}), (101, set())])
+def test_a_time_of_collectives_is_shown_once(iterations, equal):
+    """Catches the 99th percentile and the longest of one operation, which are its mean."""
+    ring = Collective(algorithm="ring_allreduce", vector_bytes=20_000, iterations=iterations)
+    compared = compare(RING.replace(traffic=(ring,)), schemes=["ecmp"], seeds=2)
+    assert [*compared.of_operations] == [one for one in OF_COLLECTIVES if one.split("_")[0] not in equal]
+
+
 @pytest.mark.parametrize(
     ("others", "shown"),
     [

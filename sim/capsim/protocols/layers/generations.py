@@ -112,6 +112,11 @@ class GenerationParams:
     within_window: bool = False
     acknowledge: AcknowledgedIn = AcknowledgedIn.SUBFLOW
 
+    def most_source_packets(self, window: int, *, largest_flow: int) -> int:
+        """Return the k of the largest block that there can be."""
+        del window
+        return min(self.block_packets, largest_flow)
+
     def most_repair_packets(self, window: int, *, largest_flow: int) -> int:
         """Return how many coded packets one event may send: those of the blocks it fills, and those of a warning."""
         block = min(self.block_packets, largest_flow)

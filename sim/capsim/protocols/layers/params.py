@@ -154,6 +154,11 @@ class CodingParams:
             f"compared, and at most {MOST_SIZES} fit: lower transport.max_window_bytes",
         )
 
+    def most_source_packets(self, window: int, *, largest_flow: int) -> int:
+        """Return the k of the largest unit that there can be, in packets; parameters as below."""
+        full = self.fixed_packets if self.unit_size == UnitSize.FIXED else window
+        return min(full, largest_flow, self.coded_packets or largest_flow)
+
     def most_repair_packets(self, window: int, *, largest_flow: int) -> int:
         """Return how many packets beyond TCP's own one event may send, of one connection, in packets.
 
