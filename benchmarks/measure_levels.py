@@ -1,20 +1,20 @@
-"""How often is a word on a claim false? By what of its runs the claim is taken to be about, and when it is looked at.
+"""How often is a verdict on a claim false? By what of its runs the claim is taken to be about, and when it is analysed.
 
 ``nice python benchmarks/measure_levels.py`` prints the tables of ``docs/verdict_rules.md`` in two minutes. The second
 has the share of cases in which the interval that is printed behind the mean of some seeds contains the mean of all.
 
 A *sample* is what a point of a claim compares, in the setting of the text, of which at least 32 seeds are kept: pairs
 of values, one for each seed. Studies draw seeds from it with replacement, 64 each. The true value is that of the sample
-itself, and it is where the bound of the claim lies, so that every word that says on which side it is would be false. A
-rule is false in a study if its interval is on one side of the true value at some look up to 64 seeds.
+itself, and it is where the bound of the claim lies, so that every verdict that says on which side it is would be false.
+A rule is false in a study if its interval is on one side of the true value at some interim analysis up to 64 seeds.
 
 Which rule is used
 ------------------
 Rules are compared by the mean share of false studies over samples, for metrics that are means, shares or counts, and
 for tails. Those qualify whose share is at most 1% for the former and 2% for the latter, over all points and over the
-noisiest point of each claim, on which a word that speaks of all points depends. Of these the simplest is taken, which
-is one that needs no resampling and no quantity estimated from other points; of equally simple ones the one that decides
-the most claims by the runs that are kept.
+noisiest point of each claim, on which a verdict that speaks of all points depends. Of these the simplest is taken,
+which is one that needs no resampling and no quantity estimated from other points; of equally simple ones the one that
+decides the most claims by the runs that are kept.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -45,7 +45,7 @@ SHOWN_SEEDS = (3, 5, 8, 16, 32, 64)
 
 Missed = npt.NDArray[np.bool_]
 Look = Callable[[FloatArray, float], Missed]
-"""Whether an interval misses 0, for samples in rows, at the level of a look."""
+"""Whether an interval misses 0, for samples in rows, at the level of an interim analysis."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,14 @@ class Kept:
 
 @dataclass(frozen=True)
 class Rule:
-    """What of the runs a claim is about, and when it is looked at at which levels.
+    """What of the runs a claim is about, and when it is analysed at which levels.
 
     Attributes
     ----------
     about, first : str, int
-        As the table names it, and the seeds of the first look.
+        As the table names it, and the seeds of the first interim analysis.
     level : float
-        Of all looks together.
+        Of all interim analyses together.
     look : callable
         Whether an interval misses 0.
     centred : callable
@@ -100,13 +100,13 @@ class Rule:
     resamples: bool = False
 
     def spent(self, number: int) -> float:
-        """Return the level of a look: as that of claims where it begins as these do, or half of the one before."""
+        """Return the level of an interim analysis: that of claims where it begins as these do, or half of the last."""
         if self.first == FIRST_LOOK_SEEDS and self.level == FALSE_ALARM:
             return level_at(number, false_alarm=self.level)
         return self.level / 2.0**number
 
     def false_share(self, kept: Kept, seeds: npt.NDArray[np.int64]) -> float:
-        """Return the share of studies, of which each row has the drawn seeds, that are false at some look."""
+        """Return the share of studies, each with a row of drawn seeds, that are false at some interim analysis."""
         drawn = self.centred(kept)[seeds]
         looks = [self.first << one for one in range(MOST_SEEDS.bit_length()) if self.first << one <= MOST_SEEDS]
         missed = [self.look(drawn[:, :one], self.spent(number)) for number, one in enumerate(looks, 1)]
@@ -264,7 +264,7 @@ def print_coverage(values: dict[bool, list[FloatArray]]) -> None:
 
 
 def print_levels(samples: list[Kept]) -> None:
-    """Print how often words are false by rule."""
+    """Print how often verdicts are false by rule."""
     sets = {
         "means": [one for one in samples if not one.is_tail],
         "tails": [one for one in samples if one.is_tail],

@@ -72,7 +72,10 @@ PRIVATE_WORDS = {
     r"runs? of losses": "loss burst",
     r"famil(y|ies) of seeds": "independent seeds",
     r"(keep|same|a|the) promises?": "target failure probability",
-    r"(next|last|first|each|every|its|all) looks?": "interim analysis",
+    r"(next|last|first|each|every|any|its|all) looks?": "interim analysis",
+    r"words? on (a |the |each |one |all )?claims?": "verdict",
+    r"false words?": "false verdict",
+    r"(other|another|both|two|our) readings?": "variant, interpretation",
     r"of print": "published",
     r"(below|above|near|nearer|towards|off) print": "the published value",
     r"in order of arrival": "first in, first out",
@@ -83,7 +86,16 @@ PRIVATE_WORDS = {
     r"(second|first) family": "second set of seeds",
 }
 # Those of them that comments and docstrings have not either.
-NOT_IN_CODE = (r"runs? of losses", r"famil(y|ies) of seeds", r"of print", r"own memory")
+NOT_IN_CODE = (
+    r"runs? of losses",
+    r"famil(y|ies) of seeds",
+    r"of print",
+    r"own memory",
+    r"(next|last|first|each|every|any|its|all) looks?",
+    r"words? on (a |the |each |one |all )?claims?",
+    r"false words?",
+    r"(other|another|both|two|our) readings?",
+)
 
 
 def prose(document):

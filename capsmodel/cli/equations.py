@@ -26,7 +26,7 @@ from capsmodel.papers.claim_list import PAPER_KEYS
 
 MOST_SETTINGS = 5
 """Settings of a paper that are printed as text; --csv and --json have all."""
-_VERDICTS = "Only claims with this verdict:\n" + "\n".join(f"{word}: {text}." for word, text in MEANINGS.items())
+_VERDICTS = "Only claims with this verdict:\n" + "\n".join(f"{verdict}: {text}." for verdict, text in MEANINGS.items())
 
 
 def equations(
@@ -180,11 +180,13 @@ def _print_claim(row: ClaimRow, output: Output) -> None:
 
 
 def _next_look(row: ClaimRow) -> list[str]:
-    """Return what the next look at an open claim takes, and what would decide it."""
+    """Return what the next interim analysis of an open claim takes, and what would decide it."""
     entry = row.entry
     if entry.verdict == "open" and entry.was_run and not entry.seeds:
         return ["To decide it: more runs than the figure makes, in a study."]
-    texts = [f"Next look: {entry.next_seeds} seeds, {_hours(entry.next_cpu_h)}."] if entry.next_seeds else []
+    texts = []
+    if entry.next_seeds:
+        texts.append(f"Next interim analysis: {entry.next_seeds} seeds, {_hours(entry.next_cpu_h)}.")
     if entry.takes_seeds and entry.was_run:
         how = f"{entry.takes_seeds} seeds, {_hours(entry.takes_cpu_h)}, if further ones scatter as these"
         texts.append(f"To decide it: about {how}: capsmodel study {row.claim.id} --seeds {entry.takes_seeds}")
@@ -268,7 +270,7 @@ def _print_settings_for_all(rows: Iterable[ClaimRow], output: Output) -> None:
 
 
 def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
-    """Print the words of claims in each setting that counts for them, from the runs that are kept."""
+    """Print the verdicts of claims in each setting that counts for them, from the runs that are kept."""
     from capsim.study.campaign import Campaign
     from capsim.study.claims.looks import points_there
     from capsim.study.kept_runs import MOST_SEEDS_OF_OTHERS
@@ -278,14 +280,14 @@ def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
     study = study_named(name)
     campaign = Campaign(published_studies()[study], data_path("results/runs"))
     claims = [name] if name in read_claims() else campaign.simulated
-    words = {claim: campaign.words(claim) for claim in claims}
+    verdicts = {claim: campaign.words(claim) for claim in claims}
     rows = []
-    for claim, setting, word in ((claim, *one) for claim, each in words.items() for one in each.items()):
+    for claim, setting, verdict in ((claim, *one) for claim, each in verdicts.items() for one in each.items()):
         seeds, points = points_there(campaign.evidence(claim, setting, sampled=True), MOST_SEEDS_OF_OTHERS)
         ours = sorted(one.median for one in points if not one.is_silent)
         least, largest = (ours[0], ours[-1]) if ours else (None, None)
         rows += [
-            {"claim": claim, "setting": setting, "verdict": word, "least": least, "largest": largest, "seeds": seeds}
+            {"claim": claim, "setting": setting, "verdict": verdict, "least": least, "largest": largest, "seeds": seeds}
         ]
     title = f"{study}: verdicts at the sampled points, and medians of the runs there, by setting"
     print_table(rows, title=title, output=output)
@@ -293,7 +295,7 @@ def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
         from capsmodel.papers.figures._by_setting import draw_by_setting
         from capsmodel.plotting import save_figure
 
-        save_figure(draw_by_setting(study, words), plot)
+        save_figure(draw_by_setting(study, verdicts), plot)
         if output.is_text:
             say(f"wrote {plot}")
 
@@ -305,12 +307,12 @@ def claims_csv() -> str:
 
 def _print_answer(paper: str | None, verdict: str | None, count: int) -> None:
     """Print how many claims there are of each verdict, and where to look if none has the one asked for."""
-    words = [row.entry.verdict for row in claim_rows(paper)]
-    whose = f"the {len(words)} claims of {paper}" if paper else f"all {len(words)} claims"
+    verdicts = [row.entry.verdict for row in claim_rows(paper)]
+    whose = f"the {len(verdicts)} claims of {paper}" if paper else f"all {len(verdicts)} claims"
     if verdict and not count:
-        explain(f"None of {whose} has the word {verdict}: {counted(words, VERDICT_WORDS)}.")
+        explain(f"None of {whose} has the verdict {verdict}: {counted(verdicts, VERDICT_WORDS)}.")
     else:
-        explain(f"Of {whose}: {counted(words, VERDICT_WORDS)}.")
+        explain(f"Of {whose}: {counted(verdicts, VERDICT_WORDS)}.")
 
 
 def _json_row(row: ClaimRow) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def gallery(name: str = "", /, *, out: Path = Path("out"), paper: str | None = N
         made=HOW_IT_IS_MADE,
         reading=HOW_TO_READ,
         papers=sections,
-        words=MEANINGS,
+        verdicts=MEANINGS,
         version=f"Made by capsmodel {__version__}.",
     )
     out.mkdir(parents=True, exist_ok=True)
@@ -126,8 +126,8 @@ def _drawn(one: Picture, done: Callable[[], None]) -> dict[str, Any]:
 
 def _claim(row: ClaimRow) -> dict[str, str]:
     text = " ".join(claim_text(row.claim, row.entry))
-    word = row.entry.verdict
-    return {"id": row.claim.id, "word": word, "text": text, "settings": row.entry.in_other_settings}
+    verdict, settings = row.entry.verdict, row.entry.in_other_settings
+    return {"id": row.claim.id, "verdict": verdict, "text": text, "settings": settings}
 
 
 def _counted(rows: Iterable[ClaimRow]) -> str:

@@ -157,7 +157,7 @@ def study(
     if share[1] > 1:
         _print_shard(studied, share, study, folder, output)
     else:
-        before = _words_as_filed(study, studied, folder) if changed else {}
+        before = _verdicts_as_filed(study, studied, folder) if changed else {}
         _finish(studied, folder, wanted, plot, output, before=before, settings=settings, latex=latex)
 
 
@@ -274,11 +274,11 @@ def _print_list(output: Output) -> None:
     print_table(rows, columns=_LIST, title="Studies that come with the package, and those of the papers", output=output)
 
 
-def _words_as_filed(name: str, studied: Studied, folder: Path) -> dict[str, str]:
-    """Return the words on claims as the file has them, those that are known.
+def _verdicts_as_filed(name: str, studied: Studied, folder: Path) -> dict[str, str]:
+    """Return the verdicts on claims as the file has them, those that are known.
 
     Those of the papers are in the ledger; others follow from rows of the file as it is in the folder that is written
-    to, or in that of the study's name, once there are the seeds of a first look.
+    to, or in that of the study's name, once there are the seeds of a first interim analysis.
     """
     claims = [claim for claim, one in studied.study.claims.items() if one.is_simulated]
     file = _file_and_claim(name)[0]
@@ -418,7 +418,7 @@ def _finish(
 
 
 def _print_settings(studied: Studied, folder: Path, output: Output) -> None:
-    """Print in which settings each claim has its word, and draw the words by setting."""
+    """Print in which settings each claim has its verdict, and draw the verdicts by setting."""
     campaign, design = studied.campaign, studied.study.design
     if not campaign.simulated or len(design.settings) == 1:
         return
@@ -427,8 +427,8 @@ def _print_settings(studied: Studied, folder: Path, output: Output) -> None:
         for claim in campaign.simulated:
             say(f"{claim}: {campaign.robustness(claim).beside(studied.verdict(claim).word)}")
     if can_draw():
-        words = {claim: campaign.words(claim) for claim in campaign.simulated}
-        save_figure(draw_by_setting(studied.study.name, words), folder / "settings.png")
+        verdicts = {claim: campaign.words(claim) for claim in campaign.simulated}
+        save_figure(draw_by_setting(studied.study.name, verdicts), folder / "settings.png")
 
 
 def _print(studied: Studied, metrics: Sequence[str], output: Output) -> None:

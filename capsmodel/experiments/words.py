@@ -1,7 +1,7 @@
-"""Words on claims: what holds of an interval at a point, and what that makes of a claim.
+"""Verdicts on claims: what holds of an interval at a point, and what that makes of a claim.
 
 A statement about a measured value holds where the whole of its interval supports it, fails where the whole interval
-contradicts it, and is undecided (None) otherwise. What each word needs is in `MEANINGS` and in :func:`verdict_word`;
+contradicts it, and is undecided (None) otherwise. What each verdict needs is in `MEANINGS` and in :func:`verdict_word`;
 the sizes of "close", "significantly" and "much" are constants.
 """
 
@@ -66,7 +66,7 @@ MEANINGS: dict[VerdictWord, str] = {
 """What each verdict means."""
 VERDICT_WORDS = tuple(MEANINGS)
 FOR_THE_PAPER: tuple[VerdictWord, ...] = ("agrees", "holds", "differs")
-"""Words by which a claim has the direction that the paper gives it."""
+"""Verdicts by which a claim has the direction that the paper gives it."""
 
 APPROX_RELATIVE = 0.05
 """Relative distance at which the end of a printed range that is "about", or in round figures, still counts as met."""
@@ -173,16 +173,16 @@ def verdict_word(
     on_average: Holds = None,
     is_last: bool = True,
 ) -> VerdictWord:
-    """Return the word on a claim, from what holds at its points.
+    """Return the verdict on a claim, from what holds at its points.
 
     Parameters
     ----------
     kind : Kind
         What it gives.
     points : iterable of PointAnswers
-        At every point where the claim is made, at the level of a word that speaks of *all* of them.
+        At every point where the claim is made, at the level of a verdict that speaks of *all* of them.
     some : iterable of PointAnswers, optional
-        The same at the smaller level of a word that speaks of *some*; `points` where values have no noise.
+        The same at the smaller level of a verdict that speaks of *some*; `points` where values have no noise.
     reached : bool or None
         Whether some point has the size that differences go "up to".
     on_average : bool or None
@@ -192,8 +192,8 @@ def verdict_word(
 
     Notes
     -----
-    Of several words that are true the most specific is returned: "fails" is a case of "absent", and "holds in part" of
-    a printed size one of "differs".
+    Of several verdicts that are true the most specific is returned: "fails" is a case of "absent", and "holds in part"
+    of a printed size one of "differs".
     """
     whole = list(points)
     parts = whole if some is None else list(some)
@@ -209,7 +209,7 @@ def verdict_word(
 
 
 def word_on(kind: Kind, size: Iterable[Holds], direction: Iterable[Holds] | None = None) -> VerdictWord:
-    """Return the word on values without noise, or on intervals of one level: see :func:`verdict_word`.
+    """Return the verdict on values without noise, or on intervals of one level: see :func:`verdict_word`.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def word_on(kind: Kind, size: Iterable[Holds], direction: Iterable[Holds] | None
 def _of_a_part(
     kind: Kind, whole: Sequence[PointAnswers], some: Sequence[PointAnswers], reached: Holds, is_last: bool
 ) -> VerdictWord:
-    """Return the word on a claim that is neither met nor contradicted at all points."""
+    """Return the verdict on a claim that is neither met nor contradicted at all points."""
     has_none = kind.is_directed and all(one.no_effect for one in whole)
     if kind.is_sized and has_none and (_no(reached) or all(_no(one.size) for one in whole)):
         return "absent"

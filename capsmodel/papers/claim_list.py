@@ -58,7 +58,7 @@ class PublishedClaim:
     by : str
         Word of size of a direction: ``significantly`` or ``much``.
     conditions, text, note : str
-        Setting, the claim in words, and the reading that was chosen.
+        Setting, the claim in words, and the interpretation that was chosen.
     formula, not_testable : str
         What decides it without runs, ``"module:function"``; why nothing can.
     same_as, not_claimed : str

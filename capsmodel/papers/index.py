@@ -89,10 +89,10 @@ class LedgerEntry:
     result_id : str
         SHA-256 of the table of the figure or study; empty where a test decides, which computes the value again.
     about : str
-        What of the runs value, interval and word are about, such as the median of runs; empty where no runs decide, and
-        of a figure that judges its own.
+        What of the runs value, interval and verdict are about, such as the median of runs; empty where no runs decide,
+        and of a figure that judges its own.
     seeds : int
-        Of the look that decided, or of the last one; 0 where no runs decide.
+        Of the interim analysis that decided, or of the last one; 0 where no runs decide.
     points : str
         Value and interval of each point: ``ECMP, load 0.6: 0.83 (0.8, 0.86); ...``.
     skewness : tuple of float
@@ -100,18 +100,18 @@ class LedgerEntry:
     times_printed : float
         The factor by which the worst point is off what is printed; 0 where nothing has a factor.
     next_seeds : int
-        Seeds of the next look at an open claim; 0 if there is none.
+        Seeds of the next interim analysis of an open claim; 0 if there is none.
     next_cpu_h : float
         About what the runs that it lacks take, in hours of one processor.
     takes_seeds : int
         Seeds that would decide an open claim if further ones scatter as those that were run; before the first runs
-        those of its first look. 0 if no number does.
+        those of its first interim analysis. 0 if no number does.
     takes_cpu_h : float
         About what the runs that are missing for them take, in hours of one processor.
     settings : tuple of float
-        Settings with the word of the text at the sampled points, settings with any word, and all that were tried.
+        Settings with the verdict of the text at the sampled points, settings with any verdict, and all that were tried.
     settings_word : str
-        That word.
+        That verdict.
     depends_on : str
         What turns it, ``;`` between.
     begins : str
@@ -145,7 +145,7 @@ class LedgerEntry:
         """Return the verdict with its marks: ``agrees, from empty`` of runs that are not at their load.
 
         That a claim fails or an effect is absent is said of all settings that a paper leaves open. Where fewer than
-        half of those that count are decided, the word has the mark `UNTRIED`.
+        half of those that count are decided, the verdict has the mark `UNTRIED`.
         """
         return ", ".join(filter(None, (self.verdict, self.begins, UNTRIED if self.is_untried else "")))
 
@@ -172,7 +172,7 @@ class LedgerEntry:
 
     @property
     def was_run(self) -> bool:
-        """Whether a figure, a study or a test has looked at the claim, decided or not."""
+        """Whether a figure, a study or a test has analysed the claim, decided or not."""
         return bool(self.decided_by)
 
 

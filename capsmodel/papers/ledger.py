@@ -64,7 +64,7 @@ def decided() -> dict[str, LedgerEntry]:
 
 
 def decided_by_runs(campaigns: Sequence[Campaign]) -> dict[str, LedgerEntry]:
-    """Return an entry for each claim of these studies, looked at or not."""
+    """Return an entry for each claim of these studies, analysed or not."""
     return {claim: _of_runs(campaign, claim) for campaign in campaigns for claim in campaign.design.claims}
 
 
@@ -106,16 +106,16 @@ def _ends(values: Mapping[str, float]) -> tuple[float, ...]:
 
 
 def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
-    """Return the reading that was chosen, what stands in for the paper's, and what other seeds say."""
+    """Return the interpretation that was chosen, what stands in for the paper's, and what other seeds say."""
     claim, verdict = campaign.design.claims[claim_id], campaign.verdict(claim_id)
     remarks = [claim.note] if claim.note else []
     remarks += ["the testbed is simulated in packets"] if is_testbed(campaign.design.name) else []
     rebuilt = campaign.design.reconstructed(claim_id)
     remarks += [f"reconstructed: {rebuilt}"] if rebuilt else []
     if verdict.again is not None:
-        seeds, word = verdict.again.seeds, verdict.again.decision.word
-        others = f"{seeds} others give {word!r}" if seeds else "no others were run yet"
-        fails_too = word == "fails"
+        seeds, second = verdict.again.seeds, verdict.again.decision.word
+        others = f"{seeds} others give {second!r}" if seeds else "no others were run yet"
+        fails_too = second == "fails"
         remarks += [f"it fails by {seeds} other seeds too" if fails_too else f"it fails by these seeds, but {others}"]
     if verdict.not_as_printed:
         remarks += [f"not near what is printed of it: {', '.join(verdict.not_as_printed)}"]
@@ -145,8 +145,8 @@ def tried_settings(campaign: Campaign) -> Iterator[TriedSetting]:
     """Yield by how much printed sizes are off in each setting other than the text's that was run, claim by claim.
 
     The value is the median of the runs that are there, two at least, at the sampled points of the study, carried over
-    from its reduced scale if it has one (:mod:`capsim.study.claims.looks`). It needs no interval and gives no word: a
-    setting in which a value is near print is a lead, to be run by itself.
+    from its reduced scale if it has one (:mod:`capsim.study.claims.looks`). It needs no interval and gives no verdict:
+    a setting in which a value is near print is a lead, to be run by itself.
     """
     for claim in campaign.simulated:
         in_text, _ = _off(campaign, claim, TEXT)

@@ -1,6 +1,6 @@
-"""Verdicts on published claims against computed values, and on what figures measure: the rules beside the words.
+"""Verdicts on published claims against computed values, and on what figures measure: the rules of sizes.
 
-The words and what they need are in :mod:`capsmodel.experiments.words`, and what a claim says of a value in
+The verdicts and what they need are in :mod:`capsmodel.experiments.words`, and what a claim says of a value in
 :mod:`capsim.study.claims.relations`, for formulas and studies alike: what is computed is a point of zero width.
 
 - *Reading error.* A printed number that a formula gives is met within half a unit of its last digit; one that papers
@@ -13,8 +13,8 @@ The words and what they need are in :mod:`capsmodel.experiments.words`, and what
 - *Twice.* What fails was found in two ways: by two disjoint sets of seeds in a study, otherwise by the judge and by
   what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the claim is judged at the value chosen for it;
-  if it fails there and holds at another value, it depends on the setting. In which settings the word of a study holds
-  is reported beside it (:mod:`capsim.study.campaign`).
+  if it fails there and holds at another value, it depends on the setting. In which settings the verdict of a study
+  holds is reported beside it (:mod:`capsim.study.campaign`).
 
 Rules that were changed when values were known are listed in ``data/papers/rules_history.md``, with dates.
 """
@@ -90,7 +90,7 @@ class _Points:
     times_printed: float = 0.0
 
     def word(self) -> VerdictWord:
-        """Return the word on them."""
+        """Return the verdict on them."""
         intervals, says = [_exactly(one) for one in self.values], self.says
         reached = says.reached is None or any(map(says.reached, intervals))
         direction = says.direction if self.quantity == "ratio" else None
@@ -108,7 +108,7 @@ def computed(claim: PublishedClaim, given: Numbers | Computed) -> LedgerEntry:
     Raises
     ------
     ParameterError
-        If a value is no finite number: each comparison with it fails, which would be a word.
+        If a value is no finite number: each comparison with it fails, which would be a verdict.
     """
     value = given if isinstance(given, Computed) else Computed(given)
     points = _points(claim, value)

@@ -57,7 +57,7 @@ def test_the_list_of_open_claims_says_what_would_decide_each(capsys):
     texts = [in_one_line(one) for one in listed if ": open" in one.partition("\n")[0]]
     assert len(texts) == sum(row.entry.verdict == "open" for row in ROWS.values())
     for text in texts:
-        told = ("To decide it: ", "Next look: ", " would (", " would. (", "no number of seeds decides it: ")
+        told = ("To decide it: ", "Next interim analysis: ", " would (", " would. (", "no number of seeds decides it: ")
         assert any(one in text for one in told), text
 
 

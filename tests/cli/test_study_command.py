@@ -205,7 +205,7 @@ def test_bad_input_is_one_line_and_status_2(line, told, capsys):
         ("seeds = 2", "seeds = 0", "study.toml: seeds = 0, but it must be"),
         ("seeds = 2", "nosuch = 2", "unknown key nosuch"),
         ("seeds = 2", "seeds = [8, 64]", "there is no claim: give one number"),
-        ("seeds = 2", "seeds = 3" + CLAIM, "claims are looked at with 8, 16, 32, ... seeds"),
+        ("seeds = 2", "seeds = 3" + CLAIM, "claims are analysed with 8, 16, 32, ... seeds"),
         ("[0.3, 0.6]", "[]", "axes.traffic.load: give a list"),
         ("[0.3, 0.6]", "[0.3, 0.3]", "holds a value twice"),
         ("[0.3, 0.6]", "[0.3, -1]", "load: Expected `float` >= 1e-09, but it is -1"),
@@ -333,7 +333,7 @@ def test_a_changed_setting_shows_the_word_as_filed_beside(made_up, capsys):
     assert sum(seed > 8 for seed in seeds) == 32  # of what fails a second family is run too
     assert [row["before"] for row in changed] == [row["word"] for row in filed]
     assert {row["word"] for row in changed} == {"holds"}
-    assert "as filed" in printed(line, capsys)
+    assert " filed " in printed(line, capsys)
 
 
 def test_a_word_as_filed_is_shown_only_where_the_file_was_run_as_it_is(made_up, capsys):
@@ -341,7 +341,7 @@ def test_a_word_as_filed_is_shown_only_where_the_file_was_run_as_it_is(made_up, 
     claims = STUDY.replace("seeds = 2", "seeds = [8, 8]").replace('"rps"', '"letflow"').replace("[0.3, 0.6]", "[0.3]")
     Path("study.toml").write_text(claims + CLAIM.replace('"rps"', '"letflow"'))
     line = "study study.toml --jobs 1 --set balancer.gap_s=1ms --out new"
-    assert "as filed" not in printed(line, capsys)
+    assert " filed " not in printed(line, capsys)
     filed = json.loads(printed("study study.toml --jobs 1 --json", capsys))
     assert len(finished_tasks(Path("new/runs"))) == len(finished_tasks(Path("study/runs"))) == 16
     changed = json.loads(printed(f"{line} --json", capsys))

@@ -116,12 +116,12 @@ def _seeds(entry: LedgerEntry) -> str:
     return f"{decided}, about the {entry.about}."
 
 
-def counted(words: Sequence[str], order: Sequence[str]) -> str:
-    """Return how often each word occurs, in the order given: ``agrees 12, open 61``.
+def counted(verdicts: Sequence[str], order: Sequence[str]) -> str:
+    """Return how often each verdict occurs, in the order given: ``agrees 12, open 61``.
 
     Examples
     --------
     >>> counted(["open", "fails", "open"], ["agrees", "fails", "open"])
     'fails 1, open 2'
     """
-    return ", ".join(f"{word} {words.count(word)}" for word in order if word in words)
+    return ", ".join(f"{verdict} {verdicts.count(verdict)}" for verdict in order if verdict in verdicts)

@@ -1,5 +1,6 @@
 """Tables of runs, for the commands that simulate."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -210,17 +211,17 @@ def _points(rows: "pd.DataFrame", axes: Sequence[str], count: str, seeds: int) -
 
 _VERDICTS = (
     Column("id", "claim"),
-    Column("word", "word"),
+    Column("word", "verdict"),
     Column("seeds", "seeds"),
     Column("point", "at"),
     Column("ours", "ours", ends=("low", "high")),
 )
-_AS_FILED = Column("before", "as filed")
+_AS_FILED = Column("before", "filed")
 _BEGINS = Column("begins", "begins")
 
 
 def print_verdicts(studied: "Studied", output: Output, before: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Print the word on each claim with our value at each point, and the word as filed where one is known."""
+    """Print the verdict on each claim with our value at each point, and the verdict as filed where one is known."""
     rows, columns = records(studied.verdicts()), list(_VERDICTS)
     if any(row["begins"] for row in rows):
         columns.insert(2, _BEGINS)
@@ -231,9 +232,9 @@ def print_verdicts(studied: "Studied", output: Output, before: Mapping[str, str]
     if not output.is_text:
         return
     verdicts = {name: studied.verdict(name) for name, claim in studied.study.claims.items() if claim.is_simulated}
-    words = [verdict.word for verdict in verdicts.values()]
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    explain("", f"{len(words)} claims: {counts}. {totals_line(studied.runs) if len(studied.runs) else 'No run.'}")
+    found = Counter(verdict.word for verdict in verdicts.values())
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in found.items())
+    explain("", f"{found.total()} claims: {counts}. {totals_line(studied.runs) if len(studied.runs) else 'No run.'}")
     explain(*(line for name, verdict in verdicts.items() for line in _what_decides(name, verdict)))
 
 

@@ -56,7 +56,7 @@ def _visit(quick: bool, advance: Advance) -> Section:
         "dot is its minimum, the dotted line of the same colour the k that the paper prints for it. Where the curve "
         "is flat, k matters little.",
         finding="CAPS (coding-based adaptive packet spraying) prints k = 29, 31, 33, 40 as the best. Its Eq. 4 as "
-        "printed has its minimum elsewhere; with the time to send the repair packets added, our reading, the printed "
+        "printed has its minimum elsewhere; with the time to send the repair packets added, our variant, the printed "
         "values lie within 1% of the minimum. Simulated packets agree with neither to the last acknowledgement: the "
         "second command shows it.",
         commands=(

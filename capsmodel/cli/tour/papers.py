@@ -32,13 +32,13 @@ def _visit(quick: bool, advance: Advance) -> Section:
     by_id = {row.claim.id: row for row in rows}
     shown = [by_id[name] for name in TELLING]
     every = [row.entry.verdict for row in rows if row.claim.is_counted]
-    words = counted(every, VERDICT_WORDS)
+    totals = counted(every, VERDICT_WORDS)
     return Section(
         title="Does it come out as the papers print it?",
         reading="Three of the claims of the papers. The grey bar is the range that is printed, or the side on which "
         "the value must lie; the points are the ends of our range over the loads and numbers of flows that were looked "
         "at, in the colour of the verdict. repflow-f6 follows from formulas, the others were simulated.",
-        finding=f"Of all {len(every)} claims: {words}. Open are those that were not simulated yet, and those that too "
+        finding=f"Of all {len(every)} claims: {totals}. Open are those that were not simulated yet, and those that too "
         "few runs do not decide. The second command draws all of them, with reasons and with the settings that they "
         "hang on.",
         commands=("capsmodel claims", "capsmodel gallery --out out"),

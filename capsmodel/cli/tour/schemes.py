@@ -63,7 +63,7 @@ def _finding(compared: Studied) -> str:
     return (
         f"Short flows finish soonest on average under {best}{besides}. caps needs {share} of the time that "
         f"{compared.schemes[0]} needs on the same flows. The scheme caps acknowledges each packet, because its "
-        "measurement of blocked packets needs that; in the other reading of the paper a unit is acknowledged "
+        "measurement of blocked packets needs that; in the other interpretation of the paper a unit is acknowledged "
         "when it decodes: the scheme caps_decode. The mean depends on the flows that had to wait for a timeout: "
         "their share, and the mean of the others, are in the table too."
     )

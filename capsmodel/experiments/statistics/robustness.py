@@ -15,11 +15,11 @@ __all__ = ["FEWEST_SETTINGS", "TEXT", "Robustness", "combination_name", "differe
 TEXT = "as the text"
 """Name of the combination in which nothing differs from what the text says."""
 OPEN = "open"
-"""The word that says nothing."""
+"""The verdict that says nothing."""
 
 
 def combination_name(combination: Combination) -> str:
-    """Return what differs from the text, in words.
+    """Return what differs from the text, in verdicts.
 
     Examples
     --------
@@ -56,13 +56,13 @@ class Robustness:
     Attributes
     ----------
     agreeing, decided : int
-        Settings with the word of the text, and settings with any word, the text's included.
+        Settings with the verdict of the text, and settings with any verdict, the text's included.
     depends_on : tuple of str
         What turns it.
     settings : int
         All that were tried, decided or not, the text's included.
     word : str
-        The word that they agree with: that of the text at the sampled points. Over all points it may be another one.
+        The verdict that they agree with: that of the text at the sampled points. Over all points it may be another one.
     """
 
     agreeing: int
@@ -78,14 +78,14 @@ class Robustness:
 
     @property
     def is_robust(self) -> bool:
-        """Whether all settings are decided and agree, at least `FEWEST_SETTINGS`, on a word that says one thing.
+        """Whether all settings are decided and agree, at least `FEWEST_SETTINGS`, on a verdict that says one thing.
 
         "Differs" does not: in each setting the size may be another one.
         """
         return self.agreeing == self.settings >= FEWEST_SETTINGS and self.word not in (OPEN, "differs")
 
     def beside(self, verdict: str) -> str:
-        """Return what is known, for a reader who sees the verdict: with the word compared if it is another one."""
+        """Return what is known, for a reader who sees the verdict: with the compared one if that is another."""
         differs = self.word not in (OPEN, verdict)
         return f"{self}; {self.word} at the sampled points" if differs else str(self)
 
@@ -102,32 +102,32 @@ class Robustness:
         return f"the same in {self.agreeing} settings" + (f", open in {unknown}" if unknown else "")
 
 
-def robustness(words: Mapping[str, str], combinations: Mapping[str, Combination]) -> Robustness:
-    """Return what the words of one claim by setting say.
+def robustness(verdicts: Mapping[str, str], combinations: Mapping[str, Combination]) -> Robustness:
+    """Return what the verdicts of one claim by setting say.
 
     Parameters
     ----------
-    words : mapping
+    verdicts : mapping
         Verdict in each setting that counts by its name, at the same points.
     combinations : mapping
         What differs from the text in each, by the same names.
 
     Examples
     --------
-    >>> words = {"as the text": "holds", "rto = 1": "fails", "rto = 1, mss = 536": "fails"}
+    >>> verdicts = {"as the text": "holds", "rto = 1": "fails", "rto = 1, mss = 536": "fails"}
     >>> settings = {"as the text": {}, "rto = 1": {"rto": 1}, "rto = 1, mss = 536": {"rto": 1, "mss": 536}}
-    >>> print(robustness(words, settings))
+    >>> print(robustness(verdicts, settings))
     depends on rto = 1 (1 of 3 settings)
     >>> print(robustness({"as the text": "holds", "rto = 1, mss = 536": "fails"}, settings))
     depends on rto = 1 together with mss = 536 (1 of 2 settings)
     """
-    base = words.get(TEXT, OPEN)
-    decided = {name: word for name, word in words.items() if word != OPEN}
+    base = verdicts.get(TEXT, OPEN)
+    decided = {name: verdict for name, verdict in verdicts.items() if verdict != OPEN}
     if base == OPEN:
-        return Robustness(0, 0, (), len(words))
-    turned = [combinations[name] for name, word in decided.items() if word != base]
+        return Robustness(0, 0, (), len(verdicts))
+    turned = [combinations[name] for name, verdict in decided.items() if verdict != base]
     alone = [combination_name(one) for one in turned if len(one) == 1]
-    return Robustness(len(decided) - len(turned), len(decided), tuple(alone or _in_common(turned)), len(words), base)
+    return Robustness(len(decided) - len(turned), len(decided), tuple(alone or _in_common(turned)), len(verdicts), base)
 
 
 def _in_common(turned: list[Combination]) -> list[str]:

@@ -1,18 +1,18 @@
 r"""Replicates until a statement is decided: seeds are added until its interval lies on one side, or a limit is met.
 
-========================= =========================== ==================================
-Quantity                  Name                        Source
-========================= =========================== ==================================
-numbers of seeds looked   :func:`looks`               Howard et al. 2021, section 3
-level spent at a look     :func:`level_at`            Lan and DeMets 1983
-interval at any look      :func:`repeated_median`     Jennison and Turnbull 1989
-sum over many decisions   :func:`expected_false`      Markov's bound needs no independence
-========================= =========================== ==================================
+=============================== =========================== ==================================
+Quantity                        Name                        Source
+=============================== =========================== ==================================
+seeds of the interim analyses   :func:`looks`               Howard et al. 2021, section 3
+level spent at one of them      :func:`level_at`            Lan and DeMets 1983
+interval at any of them         :func:`repeated_median`     Jennison and Turnbull 1989
+sum over many decisions         :func:`expected_false`      Markov's bound needs no independence
+=============================== =========================== ==================================
 
 Looking at an interval of 95% after each new seed until it leaves a bound finds an effect where there is none far more
-often than in 5% of all studies. Here a sample is looked at when it has 8, 16, 32, ... seeds, and each look spends a
-part of the level :math:`\alpha`: four fifths the first, half of what is left each later one. These parts add up to
-:math:`\alpha`, so by the union bound *all* intervals cover the true value together with probability at least
+often than in 5% of all studies. Here a sample is analysed when it has 8, 16, 32, ... seeds, and each interim analysis
+spends a part of the level :math:`\alpha`: four fifths the first, half of what is left each later one. These parts add
+up to :math:`\alpha`, so by the union bound *all* intervals cover the true value together with probability at least
 :math:`1-\alpha`, whatever makes a study stop or go on: a decision, a limit, a budget, or somebody who asks for more
 seeds later.
 
@@ -22,12 +22,12 @@ observation that has not been drawn yet moves the mean as far as it likes, and t
 not show it. Runs of packet simulations have such a law, since few of them have a timeout. The price: the median says
 what happens in most runs, not on average, and its interval is about 1.25 times as long for normal observations.
 
-At :math:`\alpha=0.01` the first look spends 0.008. All 8 observations lie on one side of their median with probability
-:math:`2^{-7}=0.0078`, so that the first look decides where all of them agree, and no look before could.
+At :math:`\alpha=0.01` the first interim analysis spends 0.008. All 8 observations lie on one side of their median with
+probability :math:`2^{-7}=0.0078`, so that this analysis decides where all of them agree, and none before could.
 
-Two other ways of spending were looked at. Boundaries of group-sequential trials use the correlation of the looks, but
-their number is fixed before. Confidence sequences for every number of seeds allow a look after each one; at 8 to 16
-seeds, where most studies end, they are longer.
+Two other ways of spending were considered. Boundaries of group-sequential trials use the correlation of the interim
+analyses, but their number is fixed before. Confidence sequences for every number of seeds allow an interim analysis
+after each one; at 8 to 16 seeds, where most studies end, they are longer.
 
 References
 ----------
@@ -60,15 +60,15 @@ __all__ = [
 ]
 
 FALSE_ALARM = 0.01
-"""Probability at most that the word on one claim in one setting is false, where a study states no other."""
+"""Probability at most that the verdict on one claim in one setting is false, where a study states no other."""
 FIRST_LOOK_SEEDS = 8
-"""Seeds at the first look: fewer that all agree do not decide at that level."""
+"""Seeds at the first interim analysis: fewer that all agree do not decide at that level."""
 _FIRST_PART = 0.8
-"""Part of the level that the first look may spend: with it, 8 runs that all agree decide at the level `FALSE_ALARM`."""
+"""Part of the level for the first interim analysis: with it 8 runs that all agree decide at the level `FALSE_ALARM`."""
 
 
 def looks(most_seeds: int) -> tuple[int, ...]:
-    """Return the numbers of seeds at which a sample is looked at, each twice the one before.
+    """Return the numbers of seeds at which a sample is analysed, each twice the one before.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def looks(most_seeds: int) -> tuple[int, ...]:
     Raises
     ------
     ParameterError
-        If there is no look up to `most_seeds`.
+        If there is no interim analysis up to `most_seeds`.
 
     Notes
     -----
-    A larger limit has the same looks and some more, so a study may go on where it stopped. Doubling takes at most twice
-    the seeds that are needed, and few looks, each of which costs level.
+    A larger limit has the same interim analyses and some more, so a study may go on where it stopped. Doubling takes at
+    most twice the seeds that are needed, and few interim analyses, each of which costs level.
 
     Examples
     --------
@@ -101,12 +101,12 @@ def looks(most_seeds: int) -> tuple[int, ...]:
 
 
 def look_number(seeds: int) -> int:
-    """Return which look, counted from 1, has so many seeds.
+    """Return which interim analysis, counted from 1, has so many seeds.
 
     Raises
     ------
     ParameterError
-        If no look has: a sample that is looked at in between would break the level.
+        If no interim analysis has: a sample that is analysed in between would break the level.
 
     Examples
     --------
@@ -116,24 +116,25 @@ def look_number(seeds: int) -> int:
     count = int(whole("seeds", seeds, minimum=FIRST_LOOK_SEEDS))
     times, rest = divmod(count, FIRST_LOOK_SEEDS)
     planned = rest == 0 and times & (times - 1) == 0
-    require(planned, f"seeds = {count}, but a sample is looked at when it has {FIRST_LOOK_SEEDS}, 16, 32, ... of them")
+    require(planned, f"seeds = {count}, but a sample is analysed when it has {FIRST_LOOK_SEEDS}, 16, 32, ... of them")
     return times.bit_length()
 
 
 def level_at(look: int, *, false_alarm: float) -> float:
-    r"""Return the part of the level that a look may spend.
+    r"""Return the part of the level that an interim analysis may spend.
 
     Parameters
     ----------
     look : int
-        Number of the look, from 1.
+        Number of the interim analysis, from 1.
     false_alarm : float
-        Level :math:`\alpha` of all looks together, in (0, 1).
+        Level :math:`\alpha` of all interim analyses together, in (0, 1).
 
     Returns
     -------
     float
-        :math:`0.8\alpha` at the first, :math:`0.2\alpha 2^{1-j}` at look j after it; the sum is :math:`\alpha`.
+        :math:`0.8\alpha` at the first, :math:`0.2\alpha 2^{1-j}` at the j-th after it; the sum is
+        :math:`\alpha`.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def level_at(look: int, *, false_alarm: float) -> float:
 
 @closed_form
 def repeated_median(samples: npt.ArrayLike, *, false_alarm: float, seeds: int = 0) -> Interval:
-    r"""Return the median of a sample with the interval of its look.
+    r"""Return the median of a sample with the interval of its interim analysis.
 
     Parameters
     ----------
@@ -156,22 +157,23 @@ def repeated_median(samples: npt.ArrayLike, *, false_alarm: float, seeds: int = 
         One observation for each seed, such as the logarithm of the ratio of two schemes under common random numbers,
         any unit.
     false_alarm : float
-        Level :math:`\alpha` of all looks at this sample, in (0, 1).
+        Level :math:`\alpha` of all interim analyses of this sample, in (0, 1).
     seeds : int
-        Seeds of the look, 8, 16, 32, ..., where some of them have no observation; as many as `samples` when left out.
+        Seeds of the interim analysis, 8, 16, 32, ..., where some of them have no observation; as many as `samples` when
+        left out.
 
     Returns
     -------
     Interval
-        Between two order statistics, at the confidence that the look has (:func:`level_at`), in the unit of `samples`;
-        without bounds where the observations are too few for it. The value is the middle one, or the mean of both. The
-        intervals of all looks cover the median of an observation together with probability at least
-        :math:`1-\alpha`, for every law.
+        Between two order statistics, at the confidence that the interim analysis has (:func:`level_at`), in the unit of
+        `samples`; without bounds where the observations are too few for it. The value is the middle one, or the mean of
+        both. The intervals of all interim analyses cover the median of an observation together with probability at
+        least :math:`1-\alpha`, for every law.
 
     Raises
     ------
     ParameterError
-        If the number of seeds is not that of a look, or an observation is not finite.
+        If the number of seeds is not that of an interim analysis, or an observation is not finite.
 
     Notes
     -----
@@ -179,8 +181,8 @@ def repeated_median(samples: npt.ArrayLike, *, false_alarm: float, seeds: int = 
     is binomial. To decide by whether 0 lies in it is the sign test, and for logarithms of ratios says which of two
     schemes is ahead in most runs.
 
-    Equal observations need no rule of their own: what 8 runs have in common is proven at the first look, as what most
-    runs have, and nothing is said of an event that most runs are without.
+    Equal observations need no rule of their own: what 8 runs have in common is proven at the first interim analysis, as
+    what most runs have, and nothing is said of an event that most runs are without.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""CAPS, its readings and the schemes compared with it, in the settings of its appendices; one row for each run.
+r"""CAPS, its variants and the schemes compared with it, in the settings of its appendices; one row for each run.
 
 =================================== ============================= ===== =================================
 Quantity                            Column                        Unit  Equation

@@ -8,8 +8,9 @@ their means, with intervals         d_w        :func:`mean_window_delays`    s  
 wait for a unit to be complete      d_B        :func:`lone_unit_waits`       s     caps Eq. 3
 ==================================  =========  ============================  ====  ====================
 
-CAPS calls d_w the average decoding delay of a window and does not say over what. Both readings are measured: the time
-until all of the window is acknowledged, and the mean over its packets of the time until they are delivered in order.
+CAPS calls d_w the average decoding delay of a window and does not say over what. Both interpretations are measured:
+the time until all of the window is acknowledged, and the mean over its packets of the time until they are delivered in
+order.
 """
 
 from typing import Any

@@ -9,8 +9,8 @@ study, at its reduced scale if it has one; then so is the text's, and what chang
 the paper's scale (:mod:`capsim.study.claims.looks`). A setting counts for a claim only if it changes the runs that the
 claim compares.
 
-A claim that fails by these seeds in the setting of the text is looked at once more, by a second set of seeds, with
-the same looks and the same limit. It stays open until it fails by them too; and it stays open if one of the two
+A claim that fails by these seeds in the setting of the text is analysed once more, by a second set of seeds, with the
+same interim analyses and the same limit. It stays open until it fails by them too; and it stays open if one of the two
 sides is not what the paper has: where something in the same unit is printed of a side, and ours is off by more than
 `BASELINE_RELATIVE`, the contrary is not of the paper's comparison. What fails then, or is absent, *depends* on a
 setting if it has the paper's direction in one that the paper leaves open. Where a scheme is a reconstruction of a few
@@ -53,7 +53,7 @@ from capsmodel.experiments.words import FOR_THE_PAPER
 __all__ = ["Campaign", "Look", "Verdict", "advance"]
 
 SAMPLED_WEIGHT = 4
-"""A look at the sampled points comes after those at all points that have less than so many times its seeds."""
+"""An interim analysis of the sampled points comes after those of all points with less than so many times its seeds."""
 BASELINE_RELATIVE = 0.25
 """How far a side of a comparison may be from print, where it is printed, so that the contrary counts."""
 OPEN, ABSENT, FAILS, DEPENDS = "open", "absent", "fails", "depends"
@@ -85,7 +85,7 @@ class Look:
 
     @property
     def urgency(self) -> int:
-        """Return its seeds with their weight: looks with less come first within a study."""
+        """Return its seeds with their weight: interim analyses with less come first within a study."""
         return self.weight * self.seeds
 
 
@@ -104,7 +104,7 @@ class Verdict:
     quantity : str
         What the value is where it is not in the unit of the claim.
     seeds : int
-        Of the look that it rests on; 0 before the first.
+        Of the interim analysis that it rests on; 0 before the first.
     points : tuple
         Name and interval of each sample.
     skewness : mapping
@@ -116,12 +116,12 @@ class Verdict:
     times_printed : float
         The factor by which the worst point is off what is printed; 1 where it is met, 0 if nothing has a factor.
     next_seeds : int
-        Seeds of the next look if it is open; 0 if there is none.
+        Seeds of the next interim analysis if it is open; 0 if there is none.
     next_cpu_s : float
         About the processor time of the runs that it lacks, in seconds.
     takes_seeds : int
         Seeds that would decide an open claim if further ones scatter as those that are there; before any, those of the
-        first look. 0 if no number does.
+        first interim analysis. 0 if no number does.
     takes_cpu_s : float
         About the processor time of the runs that are missing for them, in seconds.
     stays_open : str
@@ -154,18 +154,18 @@ class Campaign(KeptRuns):
     design, folder, tasks
         As :class:`~capsim.study.kept_runs.KeptRuns`.
     only : frozenset of str
-        Claims that are looked at; all of the study if none of it is among them.
+        Claims that are analysed; all of the study if none of it is among them.
     """
 
     only: frozenset[str] = frozenset()
 
     def numbers(self, setting: str = TEXT) -> tuple[int, ...]:
-        """Return the seeds of the looks in a setting."""
+        """Return the seeds of the interim analyses in a setting."""
         return numbers_of_setting(self.design, setting)
 
     @property
     def level(self) -> float:
-        """Return the chance of a false word for each claim in each setting."""
+        """Return the chance of a false verdict for each claim in each setting."""
         return self.design.source.file.level
 
     def judged(self, claim_id: str, setting: str, *, sampled: bool, offset: int = 0) -> Judged:
@@ -201,22 +201,22 @@ class Campaign(KeptRuns):
         first = self.judged(claim_id, TEXT, sampled=False)
         statement = Statement(self.design, claim_id)
         ours = statement.value(first.decision)
-        word: str = first.decision.word
+        verdict: str = first.decision.word
         again: Judged | None = None
         others: tuple[str, ...] = ()
         next_seeds = first.next_seeds
-        if word == FAILS:
+        if verdict == FAILS:
             again = self.judged(claim_id, TEXT, sampled=False, offset=second_family(self.design))
             others, next_seeds = self._not_as_printed(claim_id, first.seeds), again.next_seeds
-            word = OPEN if again.decision.word != FAILS or others else FAILS
-        if word in (FAILS, ABSENT) and any(one in FOR_THE_PAPER for one in self.words(claim_id).values()):
-            word = DEPENDS
-        rebuilt = self.design.reconstructed(claim_id) if word in (FAILS, ABSENT) else ""
-        word = OPEN if rebuilt else word
+            verdict = OPEN if again.decision.word != FAILS or others else FAILS
+        if verdict in (FAILS, ABSENT) and any(one in FOR_THE_PAPER for one in self.words(claim_id).values()):
+            verdict = DEPENDS
+        rebuilt = self.design.reconstructed(claim_id) if verdict in (FAILS, ABSENT) else ""
+        verdict = OPEN if rebuilt else verdict
         offset = second_family(self.design) if again else 0
-        takes = 0 if word != OPEN or others or rebuilt else self._takes(again or first, first.seeds or next_seeds)
+        takes = 0 if verdict != OPEN or others or rebuilt else self._takes(again or first, first.seeds or next_seeds)
         return Verdict(
-            word=word,
+            word=verdict,
             value=ours.values,
             interval=ours.interval,
             quantity=ours.quantity,
@@ -230,13 +230,13 @@ class Campaign(KeptRuns):
             next_cpu_s=self.price_s(Group(TEXT, "paper", offset), next_seeds, statement.points),
             takes_seeds=takes,
             takes_cpu_s=self.price_s(Group(TEXT, "paper", offset), takes, statement.points),
-            stays_open=why_open(first.decision.points, others, rebuilt) if word == OPEN and not takes else "",
+            stays_open=why_open(first.decision.points, others, rebuilt) if verdict == OPEN and not takes else "",
         )
 
     def _takes(self, last: Judged, first: int) -> int:
-        """Return the seeds that would decide an open claim; of a family without a look, `first`.
+        """Return the seeds that would decide an open claim; of a family without an interim analysis, `first`.
 
-        By the second set of seeds it is decided if the word is any.
+        By the second set of seeds it is decided if the verdict is any.
         """
         return foreseen_seeds(last, self.numbers(), level=self.level) if last.seeds else first
 
@@ -261,25 +261,25 @@ class Campaign(KeptRuns):
         return [one for one in statements if one.is_printed_level]
 
     def words(self, claim_id: str) -> dict[str, str]:
-        """Return the words of a claim in all settings that count for it, at the sampled points.
+        """Return the verdicts of a claim in all settings that count for it, at the sampled points.
 
-        A word other than the text's is open unless the runs prove that the setting changes what is compared: two
-        samples near the edge of a claim may have two words by chance, or since one of them is larger. Signs are those
-        of the reduced scale, and open unless the text has its word there too.
+        A verdict other than the text's is open unless the runs prove that the setting changes what is compared: two
+        samples near the edge of a claim may have two verdicts by chance, or since one of them is larger. Signs are
+        those of the reduced scale, and open unless the text has its verdict there too.
         """
         base = self.judged(claim_id, TEXT, sampled=True).decision.word
         others = self.settings_of[claim_id][1:] if self._is_same_at_both_scales(claim_id, base) else ()
-        words = {setting: self._word(claim_id, setting, base) for setting in others}
-        return dict.fromkeys(self.settings_of[claim_id], OPEN) | {TEXT: base} | words
+        verdicts = {setting: self._verdict_in(claim_id, setting, base) for setting in others}
+        return dict.fromkeys(self.settings_of[claim_id], OPEN) | {TEXT: base} | verdicts
 
     def _is_same_at_both_scales(self, claim_id: str, base: str) -> bool:
-        """Return whether the text's runs at the reduced scale have a word, if signs are taken from there."""
+        """Return whether the text's runs at the reduced scale have a verdict, if signs are taken from there."""
         reduced = self.of_runs(claim_id, TEXT, "reduced", sampled=True)
         if not (self.design.has_reduced and reduced.statement.has_signs_only):
             return True
         return judged(reduced, self.numbers(), level=self.level).decision.word == base
 
-    def _word(self, claim_id: str, setting: str, base: str) -> str:
+    def _verdict_in(self, claim_id: str, setting: str, base: str) -> str:
         standing = self.judged(claim_id, setting, sampled=True)
         if standing.decision.word in (OPEN, base):
             return standing.decision.word
@@ -292,9 +292,9 @@ class Campaign(KeptRuns):
     def settings_of(self) -> Mapping[str, Sequence[str]]:
         """Return the settings that count for each claim: those whose runs, as it compares them, no earlier one has.
 
-        Equal runs agree, which says nothing. Runs of the first look are the same if they measured the same, by their
-        digests; before they are made, if their tasks are equal. Only the text's count where no other can be carried
-        over.
+        Equal runs agree, which says nothing. Runs of the first interim analysis are the same if they measured the same,
+        by their digests; before they are made, if their tasks are equal. Only the text's count where no other can be
+        carried over.
         """
         return {
             claim: tuple(self._first_with(claim).values()) if self._can_be_compared(claim) else (TEXT,)
@@ -318,7 +318,7 @@ class Campaign(KeptRuns):
         return first
 
     def _compared(self, claim_id: str, setting: str) -> Any:
-        """Return what a claim compares in a setting, with the runs of the first look in place of points."""
+        """Return what a claim compares in a setting, with the runs of the first interim analysis in place of points."""
         tasks = self.tasks[Group(setting, self.design.scale(sampled=True))]
         seeds = range(1, self.numbers(setting)[0] + 1)
         return self.design.metric(claim_id, setting), tuple(
@@ -332,32 +332,34 @@ class Campaign(KeptRuns):
         return robustness(self.words(claim_id), self.design.settings)
 
     def next_tasks(self, shard: tuple[int, int] = (1, 1)) -> list[Task]:
-        """Return the runs of the most urgent looks that are missing, look by look, a seed after the other.
+        """Return the missing runs of the most urgent interim analyses, one analysis and one seed after the other.
 
         Parameters
         ----------
         shard : (int, int)
-            Only share i of n of each look, whether its runs are there or not; from 1.
+            Only share i of n of each interim analysis, whether its runs are there or not; from 1.
         """
         part, parts = shard
-        shared = [task for look in self.next_looks for task in list(self._runs_of(look).values())[part - 1 :: parts]]
+        shared = [
+            task for analysis in self.next_looks for task in list(self._runs_of(analysis).values())[part - 1 :: parts]
+        ]
         return list({task.id: task for task in shared if task.id not in self.cpu_s}.values())
 
     def next_costs_s(self) -> dict[str, float]:
-        """Return about the processor time of each run of the next looks that is missing, in seconds, by its id."""
+        """Return about the processor time of each missing run of the next interim analyses, in seconds, by its id."""
         return {
-            task.id: self.cost_s(look.group, point)
-            for look in self.next_looks
-            for (point, _), task in self._runs_of(look).items()
+            task.id: self.cost_s(analysis.group, point)
+            for analysis in self.next_looks
+            for (point, _), task in self._runs_of(analysis).items()
             if task.id not in self.cpu_s
         }
 
     @cached_property
     def next_looks(self) -> Sequence[Look]:
-        """Return the looks that come next: of those with missing runs the most urgent ones, in different settings."""
+        """Return the next interim analyses: of those with missing runs the most urgent ones, in different settings."""
         by_urgency = attrgetter("urgency")
         for _, equal in groupby(sorted(self._wanted(), key=by_urgency), key=by_urgency):
-            if missing := [look for look in equal if self._missing(look)]:
+            if missing := [analysis for analysis in equal if self._missing(analysis)]:
                 return missing
         return []
 
@@ -372,48 +374,51 @@ class Campaign(KeptRuns):
         return next(names)
 
     def next_cost_s(self) -> float:
-        """Return about how much processor time the next looks take for each claim that waits for them, in seconds.
+        """Return about the processor time of the next interim analyses for each claim that waits for them, in seconds.
 
-        Each counts `Look.weight` times. Infinite if no look is left.
+        Each counts `Look.weight` times. Infinite if no interim analysis is left.
         """
-        costs_s = [self.price_s(look.group, look.seeds, look.points) * look.weight for look in self.next_looks]
-        return sum(costs_s) / sum(look.claims for look in self.next_looks) if costs_s else np.inf
+        costs_s = [
+            self.price_s(analysis.group, analysis.seeds, analysis.points) * analysis.weight
+            for analysis in self.next_looks
+        ]
+        return sum(costs_s) / sum(analysis.claims for analysis in self.next_looks) if costs_s else np.inf
 
-    def _runs_of(self, look: Look) -> dict[tuple[Point, int], Task]:
-        """Return all runs of a look by point and seed, a seed after the other; of equal ones the first."""
-        runs = self.tasks[look.group]
+    def _runs_of(self, analysis: Look) -> dict[tuple[Point, int], Task]:
+        """Return all runs of an interim analysis by point and seed, a seed after the other; of equal ones the first."""
+        runs = self.tasks[analysis.group]
         run_of: dict[str, tuple[Point, int]] = {}
-        seeds = (look.group.offset + number for number in range(1, look.seeds + 1))
-        for key in ((point, seed) for seed in seeds for point in look.points):
+        seeds = (analysis.group.offset + number for number in range(1, analysis.seeds + 1))
+        for key in ((point, seed) for seed in seeds for point in analysis.points):
             run_of.setdefault(runs[key].id, key)
         return {key: runs[key] for key in run_of.values()}
 
-    def _missing(self, look: Look) -> int:
-        return sum(task.id not in self.cpu_s for task in self._runs_of(look).values())
+    def _missing(self, analysis: Look) -> int:
+        return sum(task.id not in self.cpu_s for task in self._runs_of(analysis).values())
 
     def _wanted(self) -> Iterator[Look]:
-        """Yield the next look at open claims, in each setting, and of those that fail once by the second set of seeds.
+        """Yield the next interim analysis of open claims by setting, and of those that fail once by the second seeds.
 
         The text is judged at the sampled points too, as the base of the comparison with others.
         """
         claims, settings = self.simulated, list(self.design.settings)
         counting = [(claim, one) for one in settings for claim in claims if one in self.settings_of[claim]]
-        yield from self._looks([(claim, TEXT) for claim in claims], sampled=False)
+        yield from self._analyses([(claim, TEXT) for claim in claims], sampled=False)
         if len(settings) > 1:
-            yield from self._looks(counting, sampled=True)
+            yield from self._analyses(counting, sampled=True)
         once = [(claim, TEXT) for claim in claims if self.judged(claim, TEXT, sampled=False).decision.word == FAILS]
-        yield from self._looks(once, sampled=False, offset=second_family(self.design))
+        yield from self._analyses(once, sampled=False, offset=second_family(self.design))
 
-    def _looks(self, judgements: Iterable[tuple[str, str]], *, sampled: bool, offset: int = 0) -> Iterator[Look]:
-        """Yield the next looks at claims in settings, as far as they are open, by one set of seeds."""
+    def _analyses(self, judgements: Iterable[tuple[str, str]], *, sampled: bool, offset: int = 0) -> Iterator[Look]:
+        """Yield the next interim analyses of claims in settings, as far as they are open, by one set of seeds."""
         scale = self.design.scale(sampled=sampled)
-        by_look: dict[tuple[Group, int], list[list[Point]]] = {}
+        by_analysis: dict[tuple[Group, int], list[list[Point]]] = {}
         for claim_id, setting in judgements:
             if seeds := self.judged(claim_id, setting, sampled=sampled, offset=offset).next_seeds:
                 for one in (TEXT, setting) if scale == "reduced" else (setting,):  # a change needs both
                     needed = self.of_runs(claim_id, one, scale, sampled=sampled).statement.points
-                    by_look.setdefault((Group(one, scale, offset), seeds), []).append(needed)
-        for (group, seeds), listed in by_look.items():
+                    by_analysis.setdefault((Group(one, scale, offset), seeds), []).append(needed)
+        for (group, seeds), listed in by_analysis.items():
             weight = SAMPLED_WEIGHT if sampled else 1
             points = tuple(dict.fromkeys(point for one in listed for point in one))
             yield Look(weight, group, seeds, points, len(listed))
@@ -431,8 +436,8 @@ def advance(
 ) -> int:
     """Run what the claims of studies need next, until all are decided, at their limits, or the time is over.
 
-    Of the next looks of all studies, those that take the least processor time for each open claim come first, so that a
-    budget decides as many as it can. Those of one study in several settings are one sweep.
+    Of the next interim analyses of all studies, those that take the least processor time for each open claim come
+    first, so that a budget decides as many as it can. Those of one study in several settings are one sweep.
 
     Parameters
     ----------
@@ -441,12 +446,12 @@ def advance(
     folder : Path
         Where runs are kept; those already there are not run again.
     claims : collection of str
-        Claims that are looked at alone; all of a study none of whose claims is among them.
+        Claims that are analysed alone; all of a study none of whose claims is among them.
     budget_s : float
         Time after which no further run is begun, in seconds.
     shard : (int, int)
-        Share i of n of each look's runs, from 1. What the other shares find is not there, so a share ends with the
-        looks that the folder asks for when it begins.
+        Share i of n of each interim analysis's runs, from 1. What the other shares find is not there, so a share ends
+        with the interim analyses that the folder asks for when it begins.
     executor, progress
         As in :func:`capsmodel.experiments.sweep.run_sweep`; label and names of runs are those of the study.
 
@@ -465,17 +470,17 @@ def advance(
     campaigns = [Campaign(design, folder, only=frozenset(claims)) for design in designs]
     ended: set[int] = set()
     while (left_s := end_s - time.monotonic()) > 0 and (open_ := _cheapest(campaigns, ended)):
-        number, look = open_
-        shown = replace(bar, label=look.design.name, named=look.name_of, minutes=minutes)
-        tasks = look.next_tasks(shard)
+        number, campaign = open_
+        shown = replace(bar, label=campaign.design.name, named=campaign.name_of, minutes=minutes)
+        tasks = campaign.next_tasks(shard)
         made += run_sweep(tasks, folder, executor=executor, progress=shown, budget_s=left_s).ran
-        campaigns[number] = Campaign(look.design, folder, look.tasks, look.only)
+        campaigns[number] = Campaign(campaign.design, folder, campaign.tasks, campaign.only)
         ended |= {number} if shard != (1, 1) else set()
     return made
 
 
 def _cheapest(campaigns: Sequence[Campaign], ended: Container[int]) -> tuple[int, Campaign] | None:
-    """Return the campaign whose next looks cost least for each claim, and its number; None if no look is left."""
+    """Return the campaign whose next interim analyses cost least a claim, and its number; None if none is left."""
     costs_s = {number: one.next_cost_s() for number, one in enumerate(campaigns) if number not in ended}
     number = min(costs_s, key=lambda one: costs_s[one], default=None)
     return None if number is None or np.isinf(costs_s[number]) else (number, campaigns[number])

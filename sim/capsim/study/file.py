@@ -152,7 +152,7 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Parameters
     ----------
     id : str
-        Its name, unique among all studies that are looked at together.
+        Its name, unique among all studies that are analysed together.
     is_ : str
         Key ``is``: ``lower``, ``higher`` (than the baseline), ``not higher``, ``not lower`` (by more than 10%),
         ``close`` (within 10%, or `printed`), ``equal`` (to `printed`), ``below``, ``above`` (`printed`), ``rising``,
@@ -285,13 +285,13 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         For people.
     length : str
         ``as printed, Section V-A``: the runs of the paper are as long as these, at the place named, and begin with an
-        empty network as these do. Where nothing is said, the word on a claim whose points are below a settled share of
-        0.9 (:func:`capsim.results.load_record.settled_before`) has the mark ``from empty``.
+        empty network as these do. Where nothing is said, the verdict on a claim whose points are below a settled share
+        of 0.9 (:func:`capsim.results.load_record.settled_before`) has the mark ``from empty``.
     seeds : int or pair of int
         Runs of each point, 5 when left out; ``[8, 64]``, which a study with claims has then, are 8, 16, 32, ... until
         each claim is decided, 64 at most. The seeds are 1, 2, 3, ...
     level : float
-        Probability at most that the word on a claim is wrong.
+        Probability at most that the verdict on a claim is wrong.
     engine : str
         ``compiled`` or ``reference``.
     axes : table
@@ -549,7 +549,7 @@ def _check_seeds(seeds: int | tuple[int, ...], where: str, *, claimed: bool) -> 
     if isinstance(seeds, int):
         SEEDS.check(where, seeds)
         known = not claimed or look_at(seeds)
-        rule = "claims are looked at with 8, 16, 32, ... seeds: write one of these, or [8, 64]"
+        rule = "claims are analysed with 8, 16, 32, ... seeds: write one of these, or [8, 64]"
         require(known, f"{where} = {seeds}, but {rule}")
         return
     fits = len(seeds) == 2 and all(map(look_at, seeds)) and seeds[0] <= seeds[1] <= SEEDS.largest
@@ -558,7 +558,7 @@ def _check_seeds(seeds: int | tuple[int, ...], where: str, *, claimed: bool) -> 
 
 
 def look_at(seeds: int) -> bool:
-    """Return whether a sample is looked at when it has so many seeds."""
+    """Return whether a sample is analysed when it has so many seeds."""
     return seeds >= FIRST_LOOK_SEEDS and seeds % FIRST_LOOK_SEEDS == 0 and (seeds // FIRST_LOOK_SEEDS).bit_count() == 1
 
 

@@ -40,7 +40,7 @@ SECOND_FAMILY = 1000
 
 
 class Group(NamedTuple):
-    """Runs that are looked at together.
+    """Runs that are analysed together.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ def second_family(design: Design) -> int:
 
 
 def numbers_of_setting(design: Design, setting: str) -> tuple[int, ...]:
-    """Return the seeds of the looks in a setting."""
+    """Return the seeds of the interim analyses in a setting."""
     numbers = numbers_of(design.source.file.seeds)
     return (
         numbers

@@ -94,7 +94,7 @@ def verdict_latex(verdicts: pd.DataFrame) -> str:
     >>> row = {"id": "gain", "metric": "mean FCT, short", "printed": "40..45 %", "word": "holds", "point": "load_0.2"}
     >>> shown = verdict_latex(pd.DataFrame([row | {"ours": 0.58, "low": 0.56, "high": 0.6, "level": 0.99}]))
     >>> print(*shown.splitlines()[2:5:2], sep="\n")
-    claim & metric & printed & at & word & ours (99\% interval) \\
+    claim & metric & printed & at & verdict & ours (99\% interval) \\
     gain & mean FCT, short & 40..45 \% & load\_0.2 & holds & 0.580 (0.560--0.600) \\
     """
     names = ("id", "metric", "printed", "point", "word")
@@ -103,7 +103,7 @@ def verdict_latex(verdicts: pd.DataFrame) -> str:
         ours = number_texts.with_interval(row["ours"], row["low"], row["high"])
         rows.append(([row[name] for name in names], [_interval_latex(ours)]))
     level = f"{100 * verdicts['level'].iloc[0]:g}" if len(verdicts) else "99"
-    return latex_table(["claim", "metric", "printed", "at", "word", f"ours ({level}% interval)"], rows)
+    return latex_table(["claim", "metric", "printed", "at", "verdict", f"ours ({level}% interval)"], rows)
 
 
 def latex_table(heads: Sequence[str], rows: Sequence[tuple[Sequence[object], Sequence[str]]]) -> str:

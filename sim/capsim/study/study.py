@@ -193,7 +193,7 @@ class Study:
 
     @cached_property
     def _fixed_points(self) -> list[Point]:
-        """Return the points whose runs do not wait for a word: all where the number of seeds is one."""
+        """Return the points whose runs do not wait for a verdict: all where the number of seeds is one."""
         adds_seeds = self._simulated and not isinstance(self._design.source.file.seeds, int)
         compared = set(self._design.points(claims=self._simulated)) if adds_seeds else set()
         return [point for point in self._design.points() if point not in compared]
@@ -322,7 +322,7 @@ class Study:
         return len(tasks)
 
     def costs(self, folder: str | Path) -> dict[str, Any]:
-        """Return the runs that are there and those missing for the next look, with their processor time in seconds."""
+        """Return how many runs are there, and missing for the next interim analysis, with processor time in seconds."""
         campaign = Campaign(self._design, Path(folder) / ROWS)
         made = [campaign.cpu_s[name] for name in campaign.ids]
         text = Group(TEXT, self._design.scale(sampled=False))
@@ -421,11 +421,11 @@ class Studied:
         return self.campaign.verdict(claim_id)
 
     def verdicts(self) -> pd.DataFrame:
-        """Return a row for each claim and point, with the word on the claim.
+        """Return a row for each claim and point, with the verdict on the claim.
 
         The columns are ``id``, ``where``, ``claim``, ``metric`` in words, ``printed``, ``word``, ``begins``
         (:meth:`.Design.begins`), ``about``, ``seeds``, ``point``, ``ours``, ``low``, ``high`` and ``level``: what of
-        the runs the word and ``ours`` are about, the median, ``low`` and ``high`` the ends of its interval, and the
+        the runs the verdict and ``ours`` are about, the median, ``low`` and ``high`` the ends of its interval, and the
         probability with which it has what ours would be over all seeds. Levels are in the unit that is printed,
         comparisons are ratios, and trends have two points: the last value against the first, and Kendall's tau.
         """
@@ -632,7 +632,7 @@ class Studied:
         return saved(draw(DrawnStudy(design, self.own_runs, self.points), metrics), file)
 
     def to_latex(self, metrics: Sequence[str] = ()) -> str:
-        """Return a LaTeX table: of the words on claims where there are some, else of means and their intervals.
+        """Return a LaTeX table: of the verdicts on claims where there are some, else of means and their intervals.
 
         The first has a line for each claim and point, with its metric, what is printed, and ours with its interval. The
         second has one for each point, of `metrics` or `main_metrics`; errors as :meth:`table`. See
@@ -645,12 +645,12 @@ class Studied:
         return metric_latex(self.table(metrics or self.main_metrics), several)
 
     def __repr__(self) -> str:
-        """Return how many runs there are, the means of a few metrics, and the words on the claims."""
-        words = [f"  {name}: {self.verdict(name).word}" for name in self.study._simulated]
-        return "\n".join([self._head, *(words or mean_lines(self._means(), self.points))])
+        """Return how many runs there are, the means of a few metrics, and the verdicts on the claims."""
+        verdicts = [f"  {name}: {self.verdict(name).word}" for name in self.study._simulated]
+        return "\n".join([self._head, *(verdicts or mean_lines(self._means(), self.points))])
 
     def _repr_html_(self) -> str:
-        """Return how many runs there are, and the words on the claims, or else means of a few metrics, as a table."""
+        """Return how many runs there are, and the verdicts on the claims, or else means of some metrics, as a table."""
         cells = verdict_cells(self.verdicts().to_dict("records"))
         return as_html(self._head, cells or mean_cells(self._means(), list(self.study.design.axes)))
 

@@ -1,4 +1,4 @@
-"""Means of runs, words on claims and claims themselves in a few lines, or in the cells of a notebook's table.
+"""Means of runs, verdicts on claims and claims themselves in a few lines, or in the cells of a notebook's table.
 
 Also what a percentile that is not recorded is answered with.
 """
@@ -69,7 +69,7 @@ def mean_cells(rows: Iterable[Row], axes: Sequence[str]) -> list[dict[str, str]]
 
 
 def verdict_cells(rows: Iterable[Row]) -> list[dict[str, str]]:
-    """Return a row for each claim and point: the word, and our value with its interval."""
+    """Return a row for each claim and point: the verdict, and our value with its interval."""
     return [
         {name: str(row[name]) for name in ("id", "word", "seeds", "point")}
         | {"ours": with_interval(row["ours"], row["low"], row["high"])}

@@ -453,7 +453,7 @@ def test_verdicts_have_metric_printed_size_and_level_and_are_a_table_in_latex(tm
     assert gain["printed"].unique().tolist() == ["40..45 %"]
     assert (gain["level"] == 0.98).all()
     lines = studied.to_latex().splitlines()
-    assert lines[2].endswith(r"word & ours (98\% interval) \\")
+    assert lines[2].endswith(r"verdict & ours (98\% interval) \\")
     assert [line.split(" & ")[:3] for line in lines if line.startswith("gain")] == [
         ["gain", "mean FCT, short", r"40..45 \%"]
     ] * len(gain)

@@ -2,8 +2,8 @@
 
 **FIFO ports** (first in, first out). The departure of a packet is known when it is accepted: when all packets ahead of
 it have been sent. So the queue and the packets on the wire are one linked list in order of arrival at the far end, with
-one event for its first packet. That a packet has left the queue is counted (:func:`drain`) when it arrives, since then
-it is in the cache; earlier where that could matter (:func:`takes_anyway`) or is asked for.
+one event for its first packet. Departures are counted lazily (:func:`drain`), when the packet reaches the next hop;
+earlier where that could matter (:func:`takes_anyway`) or a hook or a probe reads the queue.
 
 **Ports by priority or rank** decide what they send next when they are free: it depends on which packets have come by
 then. So a packet joins that list when its transmission begins, and the others wait in a list of their own. That a

@@ -279,7 +279,7 @@ NSCC = Congestion(
             ("shrunk_ps", "i8"),
             ("idle_bytes", "i8"),  # answered in a row without delay
             ("is_idle", "i8"),  # 1: that is more than a window
-            ("achieved_bytes", "i8"),  # delivered since the last look of quick adapt
+            ("achieved_bytes", "i8"),  # delivered since quick adapt last ran
             ("adapt_ps", "i8"),  # when it looks next
             ("armed", "i8"),
             ("ignored_bytes", "i8"),

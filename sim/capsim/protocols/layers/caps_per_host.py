@@ -1,4 +1,4 @@
-"""The coding layer of CAPS with one blocking probability for all subflows of a host (another reading of VI-A)."""
+"""The coding layer of CAPS with one blocking probability for all subflows of a host (another variant of VI-A)."""
 
 from dataclasses import replace
 from typing import Any

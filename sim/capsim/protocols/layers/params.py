@@ -10,7 +10,7 @@ Appendix A explains timeouts by losses among the last packets of a flow, so othe
 Appendix B finds reordered packets above the code, which a receiver that decodes before it delivers cannot have. The
 ns-2 receiver (``outputpacket`` in ``tcp-sink.cc``) gives each of the first k arrivals of a unit the unit's next
 sequence number and acknowledges it at once, as the paper's reference [20] (Sundararajan et al. 2009) acknowledges
-degrees of freedom. Only so does the whole paper hold together: ``ack = "packet"``. The other reading is ``ack =
+degrees of freedom. Only so does the whole paper hold together: ``ack = "packet"``. The other variant is ``ack =
 "decoded"``.
 """
 

@@ -1,6 +1,6 @@
 """Strict priority with two classes and one limit: a short flow's packet pushes out the last waiting long-flow packet.
 
-The papers name ECMP_pq and RPS_pq without defining the buffer; this is the reading that keeps the total buffer equal to
+The papers name ECMP_pq and RPS_pq without defining the buffer; this is the variant that keeps the total buffer equal to
 that of the schemes without priorities (our reconstruction). Acknowledgements have the class of their flow, also in the
 NICs of hosts: those of a long flow wait behind short flows' data, and give way to it at a full port.
 """

@@ -1,7 +1,7 @@
 """CAPS: short flows are coded and sprayed; long flows hash while there are short flows and spray otherwise.
 
 Each packet that is new to its unit is acknowledged as it comes. The paper contradicts itself on that point; why this
-reading, and where each default comes from: :mod:`capsim.protocols.layers.params`. The other one is ``caps_decode``.
+variant, and where each default comes from: :mod:`capsim.protocols.layers.params`. The other one is ``caps_decode``.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Claims of a study: what they compare, and how samples of runs become a word.
+"""Claims of a study: what they compare, and how samples of runs become a verdict.
 
 =========== ===============================================================================
 Module      Holds
@@ -6,9 +6,9 @@ Module      Holds
 `design`    what claims compare
 `samples`   from rows to one value a seed for each point of a claim
 `relations` what an interval must be for a claim of each kind
-`decide`    from samples to a word, at levels that keep its error small
-`looks`     when a claim is looked at, in one setting or carried over from a smaller fabric
+`decide`    from samples to a verdict, at levels that keep its error small
+`looks`     when a claim is analysed, in one setting or carried over from a smaller fabric
 =========== ===============================================================================
 
-The words are those of :mod:`capsmodel.experiments.words`.
+The verdicts are those of :mod:`capsmodel.experiments.words`.
 """

@@ -1,9 +1,9 @@
 r"""Decisions on claims: the statement at every point of a sweep, at levels that keep its error small.
 
 A *point* is one comparison that a claim makes: a value for each seed, such as the logarithm of the ratio of two schemes
-on the same flows, and what its interval must be (:class:`capsim.study.claims.relations.Says`). Points are looked at as
+on the same flows, and what its interval must be (:class:`capsim.study.claims.relations.Says`). Points are analysed as
 :mod:`capsmodel.experiments.statistics.sequential` says, with the level α = `FALSE_ALARM` for one claim in one setting.
-The words are those of :func:`capsmodel.experiments.words.verdict_word`.
+The verdicts are those of :func:`capsmodel.experiments.words.verdict_word`.
 
 *All or some.* "Agrees", "holds", "absent" and "fails" speak of all m points. Each is wrong only if one given point is,
 so that each point may have the whole of α (intersection-union test, Berger 1982). "Differs" and "holds in part" say
@@ -11,28 +11,29 @@ that *some* point is missed, or contrary; these use α/m (Bonferroni), as does t
 claim says its differences go "up to".
 
 *No race.* A printed number is agreed with where the whole interval is within 10% of it, and differed from where the
-whole interval is outside: of two words that exclude each other one at most is true, so that more seeds do not turn one
-into the other. An order without a size is absent at the last look only.
+whole interval is outside: of two verdicts that exclude each other one at most is true, so that more seeds do not turn
+one into the other. An order without a size is absent at the last interim analysis only.
 
 *Many points.* An order that is claimed for many places is not lost on a tie: it holds if it is nowhere worse by more
 than 3%, and better in the geometric mean of the points, seed by seed. Both are proven, the mean at the level α.
 
-*The median of runs.* A word is about what happens in most runs: the median over seeds of the ratio of two schemes on
+*The median of runs.* A verdict is about what happens in most runs: the median over seeds of the ratio of two schemes on
 the same flows, of a difference or of a value. Its interval keeps the level for every law
 (:func:`capsmodel.experiments.statistics.sequential.repeated_median`); that of no mean of runs does, since most runs are
-without the timeouts that carry it (`docs/verdict_rules.md` has the measured levels of both). At the first look, with 8
-seeds, all of them have to be on one side. A rare event is not in the median: that there is some is neither claimed nor
-denied where half of the runs or fewer have it, and runs in which two counts are equal say nothing of their order.
+without the timeouts that carry it (`docs/verdict_rules.md` has the measured levels of both). At the first interim
+analysis, with 8 seeds, all of them have to be on one side. A rare event is not in the median: that there is some is
+neither claimed nor denied where half of the runs or fewer have it, and runs in which two counts are equal say nothing
+of their order.
 
 *The ratio of means.* A reader may mean the ratio of two means over seeds where a claim says by how much one scheme is
-faster. No interval of it keeps the level, but where its value gives another word than the value of the median there is
-no word (:func:`means_say_otherwise`).
+faster. No interval of it keeps the level, but where its value gives another verdict than the value of the median there
+is no verdict (:func:`means_say_otherwise`).
 
-"Fails" counts only if a second set of seeds, disjoint from the first and looked at in the same way, says so too
+"Fails" counts only if a second set of seeds, disjoint from the first and analysed in the same way, says so too
 (:mod:`capsim.study.campaign`); otherwise the claim stays open. It needs both families, so it is wrong with probability
 α at most as before, and α² where the families are independent.
 
-Over a ledger of m words, those in other settings included, αm are expected to be false at most, one in 100, whatever
+Over a ledger of m verdicts, those in other settings included, αm are expected to be false at most, one in 100, whatever
 the claims have in common (:func:`capsmodel.experiments.statistics.sequential.expected_false`).
 
 References
@@ -56,7 +57,7 @@ from capsmodel.experiments.words import STATEMENT, Holds, PointAnswers, VerdictW
 __all__ = ["ABOUT", "FALSE_ALARM", "Decision", "Sample", "decide", "means_say_otherwise"]
 
 ABOUT = "median of runs"
-"""What a word is about, and the value and the interval beside it."""
+"""What a verdict is about, and the value and the interval beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ class Sample:
     samples : ndarray
         A value for each seed: logarithms of ratios if `logarithmic`, in the unit of the claim otherwise.
     says : Says
-        What its interval must be; None if the point cannot be looked at.
+        What its interval must be; None if the point cannot be analysed.
     logarithmic : bool
         Whether the samples are logarithms; intervals are those of the ratio.
     only_signs : bool
@@ -88,12 +89,12 @@ class Sample:
 
     @classmethod
     def silent(cls, name: str, seeds: int) -> "Sample":
-        """Return a point that cannot be looked at, which keeps the claim open."""
+        """Return a point that cannot be analysed, which keeps the claim open."""
         return cls(name=name, samples=np.zeros(seeds), says=None)
 
     @property
     def is_silent(self) -> bool:
-        """Whether it cannot be looked at."""
+        """Whether it cannot be analysed."""
         return self.says is None
 
     @cached_property
@@ -112,7 +113,7 @@ class Sample:
         return replace(self, samples=np.full(self.samples.size, value))
 
     def interval(self, false_alarm: float) -> Interval:
-        """Return the median with the interval of the look at as many seeds as samples."""
+        """Return the median with the interval of the interim analysis at as many seeds as samples."""
         counted = self.samples[self.samples != 0] if self.only_signs else self.samples
         interval = repeated_median(counted, false_alarm=false_alarm, seeds=self.samples.size)
         ends = {name: getattr(interval, name) for name in ("value", "low", "high")}
@@ -152,7 +153,7 @@ class Decision:
 
     @property
     def skewness(self) -> dict[str, float]:
-        """The skewness of the samples of each point that can be looked at."""
+        """The skewness of the samples of each point that can be analysed."""
         return {point.name: point.skewness for point in self.points if not point.is_silent}
 
 
@@ -168,14 +169,14 @@ def decide(
     Parameters
     ----------
     points : sequence of Sample
-        All with as many seeds, those of a look.
+        All with as many seeds, those of an interim analysis.
     unknown : int
-        Points of the claim that cannot be looked at, such as those against a scheme that is not simulated: they keep
+        Points of the claim that cannot be analysed, such as those against a scheme that is not simulated: they keep
         what speaks of all points open.
     false_alarm : float
         Level of the claim.
     is_last : bool
-        Whether it is the last look.
+        Whether it is the last interim analysis.
 
     Examples
     --------
@@ -191,13 +192,13 @@ def decide(
     if not points:
         return Decision("open", {})
     whole = [one.interval(false_alarm) for one in points]
-    word = _word(points, whole, unknown, false_alarm, is_last=is_last)
-    if word != "open" and means_say_otherwise(points, false_alarm, word):
-        word = "open"
-    return Decision(word, {point.name: interval for point, interval in zip(points, whole, strict=True)}, points)
+    verdict = _verdict(points, whole, unknown, false_alarm, is_last=is_last)
+    if verdict != "open" and means_say_otherwise(points, false_alarm, verdict):
+        verdict = "open"
+    return Decision(verdict, {point.name: interval for point, interval in zip(points, whole, strict=True)}, points)
 
 
-def _word(
+def _verdict(
     points: Sequence[Sample], whole: Sequence[Interval], unknown: int, false_alarm: float, *, is_last: bool
 ) -> VerdictWord:
     part = [one.interval(false_alarm / len(points)) for one in points]
@@ -214,8 +215,8 @@ def _word(
     )
 
 
-def means_say_otherwise(points: Sequence[Sample], false_alarm: float, *words: str) -> bool:
-    """Return whether ratios of means give none of `words`, and not what medians of the same points would give.
+def means_say_otherwise(points: Sequence[Sample], false_alarm: float, *verdicts: str) -> bool:
+    """Return whether ratios of means give none of `verdicts`, and not what medians of the same points would give.
 
     Both are taken as if they were known exactly: then what is absent by an interval is contrary by a hair.
     """
@@ -224,14 +225,14 @@ def means_say_otherwise(points: Sequence[Sample], false_alarm: float, *words: st
     medians = [one.known_as(float(np.median(one.samples))) for one in points]
     means = [one if np.isnan(one.of_means) else one.known_as(one.of_means) for one in medians]
     by_medians, by_means = (
-        _word(exact, [one.interval(false_alarm) for one in exact], 0, false_alarm, is_last=True)
+        _verdict(exact, [one.interval(false_alarm) for one in exact], 0, false_alarm, is_last=True)
         for exact in (medians, means)
     )
-    return by_means not in (*words, by_medians)
+    return by_means not in (*verdicts, by_medians)
 
 
 def _reached(counted: Sequence[tuple[Sample, Interval, Interval]], unknown: int) -> Holds:
-    """Return whether some point reaches the size that differences go "up to"; what cannot be looked at may."""
+    """Return whether some point reaches the size that differences go "up to"; what cannot be analysed may."""
     if not any(point.says and point.says.reached for point, *_ in counted):
         return True
     if any(point.reached(part) for point, _, part in counted):

@@ -108,12 +108,12 @@ class Design(Runs):
         return replace(self, source=replace(self.source, file=file))
 
     def with_seeds(self, seeds: int) -> "Design":
-        """Return the study with other seeds: at most so many, where claims are looked at.
+        """Return the study with other seeds: at most so many, where claims are analysed.
 
         Raises
         ------
         ParameterError
-            If a study with claims cannot be looked at with so many.
+            If a study with claims cannot be analysed with so many.
         """
         return replace(self, source=self.source.with_seeds(seeds))
 

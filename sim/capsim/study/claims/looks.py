@@ -1,7 +1,7 @@
-"""When a claim is looked at, and by what: its runs as they are, or carried over from a smaller fabric.
+"""When a claim is analysed, and by what: its runs as they are, or carried over from a smaller fabric.
 
-A claim in one setting is looked at when 8, 16, 32, ... seeds of everything that it compares are there, and decided at
-the first look that gives a word (:mod:`capsim.study.claims.decide`).
+A claim in one setting is analysed when 8, 16, 32, ... seeds of everything that it compares are there, and decided at
+the first interim analysis that gives a verdict (:mod:`capsim.study.claims.decide`).
 
 A setting is compared with the text at the reduced scale of a study, where a printed size of the whole fabric need not
 be met by either. What the setting *changes* there, seed by seed on the same flows, is carried over to the runs of the
@@ -138,11 +138,11 @@ class Judged:
     Attributes
     ----------
     decision : Decision
-        What the last look said; without a word and without samples before the first.
+        What the last interim analysis said; without a verdict and without samples before the first.
     seeds : int
-        Seeds of that look; 0 before the first.
+        Seeds of that interim analysis; 0 before the first.
     next_seeds : int
-        Seeds that the next look needs; 0 if it is decided or at its limit.
+        Seeds that the next interim analysis needs; 0 if it is decided or at its limit.
     """
 
     decision: Decision
@@ -151,16 +151,16 @@ class Judged:
 
 
 def judged(evidence: Evidence, numbers: Sequence[int], *, level: float) -> Judged:
-    """Return where a claim stands: the first look that gives a word, or the last one that can be taken.
+    """Return where a claim stands: the first interim analysis that gives a verdict, or the last one that can be taken.
 
     Parameters
     ----------
     evidence : Evidence
         What it is judged by.
     numbers : sequence of int
-        Seeds of the looks, in rising order; empty if there is none to take.
+        Seeds of the interim analyses, in rising order; empty if there is none to take.
     level : float
-        Chance of a false word.
+        Chance of a false verdict.
     """
     last = Judged(Decision("open", {}), 0, 0)
     for seeds in numbers:
@@ -174,25 +174,25 @@ def judged(evidence: Evidence, numbers: Sequence[int], *, level: float) -> Judge
 
 
 def foreseen_seeds(last: Judged, numbers: Sequence[int], *, level: float) -> int:
-    """Return the seeds that would decide an open claim if further ones scatter as those of its last look.
+    """Return the seeds that would decide an open claim if further ones scatter as those of its last interim analysis.
 
-    The samples are repeated until there is a word: mean and spread stay, and the interval becomes shorter. So it is a
-    forecast, no word, and it is wrong where the mean of these seeds is off.
+    The samples are repeated until there is a verdict: mean and spread stay, and the interval becomes shorter. So it is
+    a forecast, no verdict, and it is wrong where the mean of these seeds is off.
 
     Parameters
     ----------
     last : Judged
-        An open claim that was looked at.
+        An open claim that was analysed.
     numbers : sequence of int
-        Seeds of the looks; an order without a size may be absent at the last of them, and at more, which are then the
-        last.
+        Seeds of the interim analyses; an order without a size may be absent at the last of them, and at more, which are
+        then the last.
     level : float
-        Chance of a false word.
+        Chance of a false verdict.
 
     Returns
     -------
     int
-        Twice the seeds of the look, or four times, ...; 0 if even `MOST_FORESEEN_SEEDS` do not decide.
+        Twice the seeds of the interim analysis, or four times, ...; 0 if even `MOST_FORESEEN_SEEDS` do not decide.
     """
     seeds = 2 * last.seeds
     while 0 < seeds <= MOST_FORESEEN_SEEDS:
@@ -218,7 +218,7 @@ def why_open(points: Iterable[Sample], not_as_printed: Sequence[str], reconstruc
 
 
 def seeds_there(of_runs: OfRuns, numbers: Sequence[int]) -> int:
-    """Return the seeds of the last of some looks that the runs which are there allow; 0 if there is none."""
+    """Return the seeds of the last of some interim analyses that the runs which are there allow; 0 if there is none."""
     return max((seeds for seeds in numbers if of_runs.has(seeds)), default=0)
 
 
@@ -229,7 +229,7 @@ def points_there(evidence: Evidence, most: int) -> tuple[int, Sequence[Sample]]:
 
 
 def numbers_of(seeds: int | tuple[int, ...]) -> tuple[int, ...]:
-    """Return the seeds of the looks: a number alone, or the first one and its doubles up to the last.
+    """Return the seeds of the interim analyses: a number alone, or the first one and its doubles up to the last.
 
     Examples
     --------
