@@ -232,9 +232,9 @@ def print_verdicts(studied: "Studied", output: Output, before: Mapping[str, str]
     if not output.is_text:
         return
     verdicts = {name: studied.verdict(name) for name, claim in studied.study.claims.items() if claim.is_simulated}
-    found = Counter(verdict.word for verdict in verdicts.values())
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in found.items())
-    explain("", f"{found.total()} claims: {counts}. {totals_line(studied.runs) if len(studied.runs) else 'No run.'}")
+    totals = Counter(verdict.word for verdict in verdicts.values())
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in totals.items())
+    explain("", f"{totals.total()} claims: {counts}. {totals_line(studied.runs) if len(studied.runs) else 'No run.'}")
     explain(*(line for name, verdict in verdicts.items() for line in _what_decides(name, verdict)))
 
 
