@@ -41,8 +41,10 @@ from capsmodel.prediction.sharing import MOST_LOAD, inner_link
 from capsmodel.prediction.start import climb_packets, first_marked, window_idle_s
 from capsmodel.prediction.states import States
 from capsmodel.prediction.waits import (
+    DELAY_USE,
     MARKED_USE,
     Setting,
+    ack_states,
     beyond_trim,
     inner_states,
     priority_wait,
@@ -207,9 +209,9 @@ def predict_fct(
     ... )
     >>> prediction = predict_fct([0.2, 0.4], fabric=fabric, sizes=load_workload("websearch"), scheme=uet)
     >>> (prediction.short.mean_s * 1e6).round(1).tolist(), prediction.long.mean_slowdown.round(2).tolist()
-    ([8.8, 12.0], [1.51, 2.38])
+    ([8.8, 11.9], [1.54, 2.5])
     >>> prediction.rests_on
-    {'short': 'derived', 'long': 'derived'}
+    {'short': 'fitted', 'long': 'fitted'}
     """
     for name, value, kind in (("fabric", fabric, FabricModel), ("scheme", scheme, SchemeModel)):
         require(isinstance(value, kind), f"{name} is {type(value).__name__}, but it must be a {kind.__name__}")
@@ -230,7 +232,7 @@ def predict_fct(
 def _setting(
     load: float, fabric: FabricModel, sizes: SizeDistribution, scheme: SchemeModel, short_bytes: float
 ) -> Setting:
-    used = MARKED_USE if scheme.control == "marks" else 1.0
+    used = {"marks": MARKED_USE, "delays": DELAY_USE}.get(scheme.control, 1.0)
     carried = load * scheme.wire_ratio / used
     text = f"load = {load:g}: links of hosts are asked for {carried:.2f} of what they carry"
     rule = f"above {MOST_LOAD:g} no run comes to a steady state: lower the load{in_percent(load)}"
@@ -256,7 +258,7 @@ def _class_bytes(sizes: SizeDistribution, low: float, high: float) -> FloatArray
     return np.maximum(np.asarray(sizes.quantile(low + places * (high - low))), 1.0)
 
 
-_NONE = States(np.zeros(0), np.zeros(0))
+_NONE = States([], [])
 
 
 def _short(setting: Setting) -> tuple[States, _Terms]:
@@ -270,18 +272,23 @@ def _short(setting: Setting) -> tuple[States, _Terms]:
     values, probs = [], []
     for kind, crossed in setting.fabric.kinds():
         parts, state_probs = parts_of(setting, crossed, flow_bytes)
-        times_s = sum(parts.values(), np.zeros((_SIZES, *state_probs.shape)))
-        weights = np.broadcast_to(state_probs * (kind / _SIZES), times_s.shape)
         for name, part in parts.items():
-            terms[name] += float(np.sum(part * weights))
-        values.append(times_s.ravel())
-        probs.append(weights.ravel())
+            terms[name] += kind * _mean(part, state_probs)
+        values.append(sum(sorted(parts.values(), key=np.size), np.zeros(1)))
+        probs.append(state_probs * (kind / _SIZES))
     again = trimmed_prob(setting)
-    terms["sent again"] += again * setting.rtt_s
-    if again > 0:
-        values += [each + setting.rtt_s for each in values]
-        probs = [each * (1 - again) for each in probs] + [each * again for each in probs]
-    return States(np.concatenate(values), np.concatenate(probs)), terms
+    terms["sent again"] += 1.5 * again * setting.rtt_s
+    if again > 0:  # the port is full for two round trips more: it is so for half of those sent again
+        trips = ((0, 1 - again), (1, again / 2), (2, again / 2))
+        values = [each + count * setting.rtt_s for count, _ in trips for each in values]
+        probs = [each * often for _, often in trips for each in probs]
+    return States(values, probs), terms
+
+
+def _mean(part: FloatArray, probs: FloatArray) -> float:
+    """Return the mean of a part over equally likely sizes, its first axis, and states; an axis of 1 stands for all."""
+    same = tuple(axis for axis, count in enumerate(part.shape[1:]) if count == 1)
+    return float(np.sum(part * probs.sum(axis=same, keepdims=True)) / len(part))
 
 
 def _alone(
@@ -301,20 +308,26 @@ def _in_order(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: Floa
     flows, waiting, nic_probs = setting.at_nic
     port, busy, port_probs = setting.at_port
     inner, inner_probs = inner_states(setting, crossed)
-    queue, paths = (each.ravel() for each in np.broadcast_arrays(port[:, np.newaxis], inner))
-    going_on = np.repeat(busy, len(inner)) * (setting.scheme.control != "losses")
-    probs = nic_probs[:, np.newaxis] * (port_probs[:, np.newaxis] * inner_probs).ravel()
+    acks, ack_probs = ack_states(setting)
+    shape = (len(port), len(inner), len(acks))
+    queue, busy, paths, acks = (
+        np.broadcast_to(each, shape).ravel()
+        for each in (port[:, np.newaxis, np.newaxis], busy[:, np.newaxis, np.newaxis], inner[:, np.newaxis], acks)
+    )
+    going_on = busy * (setting.scheme.control != "losses")
+    seen = port_probs[:, np.newaxis, np.newaxis] * inner_probs[:, np.newaxis] * ack_probs
+    probs = nic_probs[:, np.newaxis] * seen.ravel()
     n, flows, waiting = packets[:, np.newaxis, np.newaxis], flows[:, np.newaxis], waiting[:, np.newaxis]
-    found_s = rtt_s + (waiting + queue + paths) * setting.packet_s
-    idle_s = _idle_s(setting, n, found_s, (1 + flows) * setting.packet_s, queue + paths, going_on)
+    found_s = rtt_s + (waiting + queue + paths + acks) * setting.packet_s
+    idle_s = _idle_s(setting, packets, found_s, (1 + flows) * setting.packet_s, queue + paths, going_on)
     again = beyond_trim(setting, n / (1 + flows), queue, going_on)
     parts = {
         "alone": alone_s[:, np.newaxis, np.newaxis],
         "slow start": idle_s,
         "NIC": (waiting + n * flows) * setting.packet_s,
         "receiver's port": (queue + n * going_on) * setting.packet_s,
-        "paths": paths * setting.packet_s,
-        "sent again": again * rtt_s,
+        "paths": paths[np.newaxis, np.newaxis] * setting.packet_s,
+        "sent again": np.atleast_3d(again) * rtt_s,
     }
     return parts, probs
 
@@ -322,23 +335,20 @@ def _in_order(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: Floa
 def _idle_s(
     setting: Setting, packets: FloatArray, rtt_s: FloatArray, pace_s: FloatArray, queue: FloatArray, busy: FloatArray
 ) -> FloatArray:
-    """Return the idle time of windows in seconds; those of DCTCP depend on what the first one finds at ports.
+    """Return the idle time of windows in seconds; those of DCTCP depend on what packets find at ports.
 
-    A first window that finds a queue of K less itself is marked, and so are those that follow; one that meets a busy
-    link is marked when it is larger than K.
+    Where others have q packets or keep the link in use, a port that marks from K packets on has room for K - q.
     """
     scheme = setting.scheme
     windows: dict[str, Any] = {"first": scheme.first_window_packets, "most": scheme.most_window_packets}
     if scheme.control != "marks":
         return window_idle_s(packets, rtt_s, pace_s, **windows)
-    always = queue > max(scheme.standing_packets - scheme.first_window_packets, 0.0)
-    growth = np.where(always, "marked_always", np.where(busy > 0, "marked_at", "doubled"))
-    idle_s = np.zeros((len(packets), *np.broadcast_shapes(rtt_s.shape, pace_s.shape)))
-    for name in np.unique(growth):
-        mine = growth == name
-        idle_s[..., mine] = window_idle_s(
-            packets, rtt_s[..., mine], pace_s, **windows, growth=str(name), mark_above=scheme.standing_packets
-        )
+    left = np.floor(np.maximum(scheme.standing_packets - queue, 0.0))
+    rooms = np.where((busy > 0) | (queue > 0), left, np.inf)
+    idle_s = np.empty((len(packets), *np.broadcast_shapes(rtt_s.shape, pace_s.shape)))
+    for room in np.unique(rooms):
+        mine = rooms == room
+        idle_s[..., mine] = window_idle_s(packets, rtt_s[..., mine], pace_s, **windows, room=float(room))
     return idle_s
 
 
@@ -347,8 +357,8 @@ def _by_priority(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: F
     packets, alone_s, rtt_s = _alone(setting, crossed, flow_bytes)
     wait_s = priority_wait(setting, crossed, flow_bytes)
     windows: dict[str, Any] = {"first": setting.scheme.first_window_packets, "most": setting.scheme.most_window_packets}
-    delayed_s = np.full((1, 1), rtt_s + float(wait_s.mean()))
-    idle_s = window_idle_s(packets[:, np.newaxis], delayed_s, np.full((1, 1), setting.packet_s), **windows)
+    delayed_s = np.full(1, rtt_s + float(wait_s.mean()))
+    idle_s = window_idle_s(packets, delayed_s, np.full(1, setting.packet_s), **windows)
     parts = {"alone": alone_s[:, np.newaxis], "slow start": idle_s, "receiver's port": wait_s}
     return parts, np.full(wait_s.shape[1], 1 / wait_s.shape[1])
 
@@ -364,7 +374,7 @@ def _long(setting: Setting, long_bytes: float) -> tuple[States, _Terms]:
     if setting.scheme.order == "remaining":
         slower = shorter_flows_s(setting, flow_bytes) / alone_s
         terms["host links"] = float(slower.mean())
-        return States(1 + slower, np.full(_SIZES, 1 / _SIZES)), terms
+        return States([1 + slower], [np.full(_SIZES, 1 / _SIZES)]), terms
     sending = packets * setting.packet_s / alone_s  # what sharing makes longer; the rest is on the way
     terms["host links"] = (mean_slowdown(setting.load) - 1) * float(sending.mean())
     terms["paths"] = (setting.slowdown - mean_slowdown(setting.load)) * float(sending.mean())
@@ -383,7 +393,7 @@ def _long(setting: Setting, long_bytes: float) -> tuple[States, _Terms]:
     start = np.stack([idle, idle + climb])[:, :, np.newaxis]
     often = np.array([1 - climbs, climbs])[:, np.newaxis, np.newaxis] / _SIZES
     values = 1 + numbers * sending[:, np.newaxis] + start
-    return States(values, np.broadcast_to(often * probs, values.shape)), terms
+    return States([values], [often * probs]), terms
 
 
 def _start_s(setting: Setting, packets: FloatArray, rtt_s: float) -> FloatArray:
@@ -392,9 +402,8 @@ def _start_s(setting: Setting, packets: FloatArray, rtt_s: float) -> FloatArray:
     waiting, probs = np.zeros(1), np.ones(1)
     if setting.scheme.nic == "arrival":
         _, waiting, probs = setting.at_nic
-    found_s = (rtt_s + waiting * setting.packet_s)[np.newaxis]
-    pace_s = np.full((1, 1), setting.packet_s)
-    return np.asarray(window_idle_s(packets[:, np.newaxis], found_s, pace_s, **windows) @ probs)
+    found_s = rtt_s + waiting * setting.packet_s
+    return np.asarray(window_idle_s(packets, found_s, np.full(1, setting.packet_s), **windows) @ probs)
 
 
 def _flows_met(setting: Setting) -> tuple[FloatArray, FloatArray]:

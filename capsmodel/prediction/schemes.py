@@ -123,7 +123,7 @@ class SchemeModel:
     def _basis(self) -> Basis:
         if self.control == "losses":
             return "bound"
-        return "derived" if self.control in ("delays", "none") and self.nic == "turns" else "fitted"
+        return "derived" if self.control == "none" and self.nic == "turns" else "fitted"
 
 
 __all__ = ["Basis", "SchemeModel"]

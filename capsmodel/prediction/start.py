@@ -7,51 +7,41 @@ A window of w packets, sent at a packet each s, is acknowledged a round trip R a
 Quantity                Symbol                                                      Name                    Unit
 ======================= =========================================================== ======================= ====
 idle time of a flow     :math:`\sum_k(R-w_ks)^+` over windows that do not end it    :func:`window_idle_s`   s
-windows                 doubled; cut at the first marks; cut again and again        :data:`GROWTHS`         1
+windows                 doubled until one is marked, halved while they are          :func:`windows_of`      packets
 time of a climb         a packet more each round trip until the pipe is full        :func:`climb_packets`   packets
 ======================= =========================================================== ======================= ====
 """
 
-from collections.abc import Callable, Iterator
-from itertools import count, islice, takewhile
+from collections.abc import Iterator
+from itertools import count, islice
 
 import numpy as np
 
 from capsmodel.checks import FloatArray
 
-LEAST_MARKED_PACKETS = 4.0
-"""Window that DCTCP keeps while all of it is marked, in packets; fitted (:mod:`capsmodel.prediction.waits`)."""
+LEAST_MARKED_PACKETS = 2.0
+"""Window of DCTCP after many cuts, in packets: one, and one more by which it grows before the next cut."""
 _MOST_WINDOWS = 60
 
 
-def doubled(first: float, _mark_above: float) -> Iterator[float]:
-    """Yield the windows of slow start."""
-    return (first * 2.0**k for k in count())
+def windows_of(first: float, room: float) -> Iterator[float]:
+    """Yield windows that double until one is above `room` packets; halved is each that is, others grow by one.
+
+    A port that marks from K packets on and holds q of others has room for K - q. DCTCP halves: α begins at 1 and hardly
+    falls in the few round trips of a short flow.
+    """
+    window, doubles = first, True
+    while True:
+        yield window
+        marked = window > room
+        doubles &= not marked
+        grown = 2 * window if doubles else window + 1
+        window = max(window / 2, LEAST_MARKED_PACKETS) if marked else grown
 
 
 def first_marked(first: float, mark_above: float) -> float:
     """Return the first window of slow start that fills a port of `mark_above` packets, which a busy link marks."""
-    return next(window for window in doubled(first, mark_above) if window >= mark_above)
-
-
-def marked_at(first: float, mark_above: float) -> Iterator[float]:
-    """Yield windows that double until one fills a port beyond `mark_above`; that one is halved, and then climbs."""
-    marked = first_marked(first, mark_above)
-    yield from takewhile(lambda window: window <= marked, doubled(first, mark_above))
-    yield from (max(marked / 2, 1.0) + k for k in count())
-
-
-def marked_always(first: float, _mark_above: float) -> Iterator[float]:
-    """Yield windows of DCTCP of which all is marked: α begins at 1 and hardly falls, so each is half the one before."""
-    return (first if k == 0 else max(first / 2**k, min(first, LEAST_MARKED_PACKETS)) for k in count())
-
-
-GROWTHS: dict[str, Callable[[float, float], Iterator[float]]] = {
-    "doubled": doubled,
-    "marked_at": marked_at,
-    "marked_always": marked_always,
-}
-"""How windows follow each other, by name."""
+    return next(window for window in (first * 2.0**k for k in count()) if window >= mark_above)
 
 
 def window_idle_s(
@@ -61,25 +51,22 @@ def window_idle_s(
     *,
     first: float,
     most: float = np.inf,
-    growth: str = "doubled",
-    mark_above: float = np.inf,
+    room: float = np.inf,
 ) -> FloatArray:
-    """Return how long windows leave the NIC idle, in seconds, of the broadcast shape.
+    """Return how long windows leave the NIC idle, in seconds: a row a flow, of the shape of round trips and paces.
 
     Parameters
     ----------
-    packets : ndarray
-        Packets of the flow, at least 1.
+    packets : ndarray of one dimension
+        Packets of flows, at least 1.
     rtt_s : ndarray
         Time from a packet to its acknowledgement, queues included, in seconds.
     pace_s : ndarray
         Time between two packets of the flow at its NIC, in seconds.
     first, most : float
         First and largest window, in packets.
-    growth : str
-        One of `GROWTHS`.
-    mark_above : float
-        Window from which on a port marks, in packets.
+    room : float
+        Largest window of which nothing is marked, in packets.
 
     Examples
     --------
@@ -87,14 +74,13 @@ def window_idle_s(
     >>> [round(float(one) * 1e6, 6) for one in idle_s]  # one window is enough; another has to wait for the first
     [0.0, 5.0]
     """
-    idle_s = np.zeros(np.broadcast_shapes(packets.shape, rtt_s.shape, pace_s.shape))
-    sent, largest, full = 0.0, packets.max(), rtt_s.max() / pace_s.min()
-    for window in islice(GROWTHS[growth](first, mark_above), _MOST_WINDOWS):
-        sent += window
-        if sent >= largest or window >= full:
-            break
-        idle_s += np.where(packets > sent, np.maximum(rtt_s - min(window, most) * pace_s, 0.0), 0.0)
-    return idle_s
+    windows = np.array(list(islice(windows_of(first, room), _MOST_WINDOWS)))
+    sent = np.cumsum(windows)
+    before = np.searchsorted(sent, packets)  # windows that do not end the flow
+    states = (1,) * np.ndim(rtt_s + pace_s)
+    windows = np.minimum(windows[: before.max()], most).reshape(-1, *states)
+    idle_s = np.cumsum(np.maximum(rtt_s - windows * pace_s, 0.0), axis=0)
+    return np.concatenate([np.zeros((1, *idle_s.shape[1:])), idle_s])[before]
 
 
 def climb_packets(packets: FloatArray, *, first: float, pipe: float) -> FloatArray:
@@ -121,4 +107,4 @@ def climb_packets(packets: FloatArray, *, first: float, pipe: float) -> FloatArr
     return np.asarray(np.maximum(trips * pipe - (trips * first + trips**2 / 2), 0.0))
 
 
-__all__ = ["GROWTHS", "LEAST_MARKED_PACKETS", "climb_packets", "first_marked", "window_idle_s"]
+__all__ = ["LEAST_MARKED_PACKETS", "climb_packets", "first_marked", "window_idle_s"]

@@ -9,6 +9,7 @@ exponential quantity  of mean 1                                      :func:`expo
 ===================== ============================================== ==================== =======
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,12 +27,12 @@ class States:
 
     Parameters
     ----------
-    values, probs : ndarray
-        Of one shape.
+    values, probs : sequence of ndarray
+        Arrays of values, and of their probabilities, which may stand for several values by broadcasting.
     """
 
-    values: FloatArray
-    probs: FloatArray
+    values: Sequence[FloatArray]
+    probs: Sequence[FloatArray]
 
     def quantile(self, q: float) -> float:
         """Return the least value at or below which a share of at least `q` is; NaN where there is no value."""
@@ -42,8 +43,13 @@ class States:
 
     @cached_property
     def _ascending(self) -> tuple[FloatArray, FloatArray]:
-        order = np.argsort(self.values, axis=None)
-        return self.values.ravel()[order], np.cumsum(self.probs.ravel()[order])
+        values = [np.zeros(0), *(each.ravel() for each in self.values)]
+        probs = [
+            np.broadcast_to(often, each.shape).ravel() for often, each in zip(self.probs, self.values, strict=True)
+        ]
+        ascending = np.concatenate(values)
+        order = np.argsort(ascending)
+        return ascending[order], np.cumsum(np.concatenate([np.zeros(0), *probs])[order])
 
 
 def geometric(load: float) -> tuple[FloatArray, FloatArray]:

@@ -7,10 +7,12 @@ NIC that sends in turns    k other flows, geometric of parameter ρ: a packet ea
                            times; and half a packet being sent
 NIC that sends as it came  with probability ρ what the window of another flow has beyond the    :func:`nic_states`
                            bandwidth-delay product
-receiver's port            m = ρ(1+ρ)/(1-ρ) flows head there; two or more with probability      :func:`port_states`
-                           (m/(1+m))² have a queue: uniform up to the length from which ports
-                           trim, exponential of mean `MARKED_SHARE` K where they mark; one
+receiver's port            two or more flows fill it with probability ρ², as a link alone: a    :func:`port_states`
+                           queue, uniform up to the length from which ports trim, exponential
+                           of mean `MARKED_SHARE` K where they mark; with probability ρ one
                            goes on sending while the packets of the short flow arrive
+port towards the sender    acknowledgements of a scheme whose ports mark wait there as data     :func:`ack_states`
+                           do at the receiver's
 inner link, one path       the same queue, `INNER_SHARE` of it, with Erlang's probability that  :func:`inner_states`
                            the link is full
 inner links, sprayed       an M/D/1 queue of packets at each                                    :func:`inner_states`
@@ -21,12 +23,12 @@ with the least left
 port that trims            packets that come while it sends those of others, and find more      :func:`beyond_trim`
                            than its limit with the queue, are sent again a round trip later;
                            so is what arrives in the two round trips for which a burst of a     :func:`trimmed_prob`
-                           new flow above BDP fills it
+                           new flow above BDP fills it, and half of that once more
 ========================== ==================================================================== ====================
 
-The constants below are for ports that mark. Those called fitted come from web search on a leaf-spine of 4 x 4 x 4 at
-100 Gbps; ``tests/agreement/measured/prediction_fit.py`` fits them to one of 4 x 6 x 6, with which no test compares, and
-``docs/prediction.md`` has the result.
+The constants below are for schemes whose windows marks or delays make smaller. Those called fitted are what
+``tests/agreement/measured/prediction_fit.py`` finds on a leaf-spine of 4 x 6 x 6, with which no test compares;
+``docs/prediction.md`` has its table.
 """
 
 from dataclasses import dataclass
@@ -42,7 +44,6 @@ from capsmodel.prediction.sharing import fair_share_slowdown, inner_link, inner_
 from capsmodel.prediction.states import exponential, geometric, uniform
 from capsmodel.queueing.mg1 import mg1_mean_wait, priority_mean_waits
 from capsmodel.queueing.service import Empirical
-from capsmodel.queueing.settling import in_progress, mean_slowdown
 from capsmodel.queueing.srpt import srpt_mean_response_of_size
 from capsmodel.units import BITS_PER_BYTE
 from capsmodel.workloads.sizes import SizeDistribution
@@ -51,6 +52,8 @@ MARKED_SHARE = 0.7
 """Mean queue of a port that marks and is shared, over its threshold K; fitted."""
 MARKED_USE = 0.97
 """Share of a link that DCTCP uses; fitted."""
+DELAY_USE = 0.955
+"""Share of a link that NSCC uses; fitted."""
 INNER_SHARE = 0.4
 """Queue of an inner link that marks and is full, over that of a shared port; set by hand."""
 IN_ORDER_SHARE = 0.25
@@ -58,6 +61,7 @@ IN_ORDER_SHARE = 0.25
 
 _TAIL = 1 - 10.0 ** (-6 * (np.arange(240) + 0.5) / 240)
 _TAIL_PROBS = -np.diff(10.0 ** (-6 * np.arange(241) / 240)) / (1 - 1e-6)
+_MOST_ACKS = 0.7  # of the queues that acknowledgements find, groups above this share count apart
 _PLACES = (np.arange(12) + 0.5) / 12  # within a flow, and within a distribution
 _NORMAL = special.ndtri((np.arange(8) + 0.5) / 8)
 
@@ -174,17 +178,35 @@ def _standing(setting: Setting) -> tuple[FloatArray, FloatArray]:
 
 
 def port_states(setting: Setting) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return states of the receiver's port: queue in packets, 1 where another flow goes on sending, probabilities."""
-    flows = in_progress(setting.load, slowdown=mean_slowdown(setting.load))
-    shared = (flows / (1 + flows)) ** 2
-    one = max(setting.load - shared, 0.0)
+    r"""Return states of the receiver's port: queue in packets, 1 where another flow goes on sending, probabilities.
+
+    Notes
+    -----
+    A link alone has two flows and more with probability :math:`\rho^2` (M/G/1 under processor sharing). Of flows that
+    share two host links each max-min fair as many fill a link together: within 16% for loads up to 0.7. More head to
+    a host, :math:`\rho(1+\rho)/(1-\rho)` in the mean, but their own hosts hold them back.
+    """
+    shared = setting.load**2
     queue, probs = _standing(setting)
-    idle = 1 - one - shared
     return (
         np.concatenate([[0.0, 0.0], queue]),
         np.concatenate([[0.0, 1.0], np.ones(len(queue))]),
-        np.concatenate([[idle, one], shared * probs]),
+        np.concatenate([[1 - setting.load, setting.load - shared], shared * probs]),
     )
+
+
+def ack_states(setting: Setting) -> tuple[FloatArray, FloatArray]:
+    """Return what acknowledgements wait at the port towards the sender, in packets, and probabilities.
+
+    Where ports trim they are sent first, and wait for nothing.
+    """
+    if setting.scheme.control != "marks":
+        return np.zeros(1), np.ones(1)
+    queue, probs = _standing(setting)
+    shared = setting.load**2
+    parts = np.split(np.arange(len(queue)), [int(np.searchsorted(np.cumsum(probs), _MOST_ACKS))])
+    values = [float(queue[part] @ probs[part] / probs[part].sum()) for part in parts]
+    return np.array([0.0, *values]), np.array([1 - shared, *(shared * probs[part].sum() for part in parts)])
 
 
 def inner_states(setting: Setting, crossed: tuple[LinkLayer, ...]) -> tuple[FloatArray, FloatArray]:
@@ -275,6 +297,7 @@ def trimmed_prob(setting: Setting) -> float:
 
 __all__ = [
     "Setting",
+    "ack_states",
     "beyond_trim",
     "inner_states",
     "nic_states",

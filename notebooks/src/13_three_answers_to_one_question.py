@@ -299,7 +299,7 @@ times
 #    sender has nobody else to send to?
 # 2. *With packets.* Halve the number of spines. Predict what that does to `uet` and `dctcp` at load 0.3, then run an
 #    excerpt.
-# 3. *Open.* At 10 Gbps with packets of 1500 bytes the 99th percentile of short flows under `dctcp` is above the
+# 3. *Open.* At 10 Gbps with packets of 1500 bytes the 99th percentile of short flows under `dctcp` is below the
 #    predicted one. Which assumption fails? Write down a term, and test it with `agreement` on excerpts at another load.
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
@@ -322,7 +322,7 @@ for scheme, scenario in halved.items():
     predicted = [model_inputs(one).predict().long.mean_slowdown for one in (question(scheme, 0.3), scenario)]
     print("2. {}: formula {:.2f}, halved {:.2f}; excerpt".format(scheme, *map(float, predicted)), slowed[scheme])
 
-# 3. Assumption 4: a flow of 69 packets lives through many round trips, and its window is halved in more than one.
+# 3. Assumption 4: a flow of 69 packets lives through many round trips, and the queue that it finds does not stay.
 slow = LeafSpine(leaves=16, hosts_per_leaf=4, spines=4, rate_bps=10e9, delay_s=1e-6)
 at_10g = question("dctcp", 0.4, profile="10g").replace(fabric=slow)
 short = model_inputs(at_10g).predict().short
@@ -341,4 +341,4 @@ assert all(0.96 < row["mean_slowdown"] < 1 for row in excerpts.values())
 assert excerpts[4]["p99_slowdown"] < 0.9 < 0.98 < excerpts[8]["p99_slowdown"]
 assert forced[4].high < forced[16].low
 assert slowed["uet"].high < slowed["dctcp"].low
-assert p99_us < slow_us.low
+assert slow_us.high < p99_us

@@ -1,21 +1,23 @@
 """Agreement: completion times in closed form, of flows that share max-min fair, and of packets: three rungs.
 
 Packets are kept runs from the steady state (``data/results/prediction.csv``), which `predicted_cells` makes. Cells of
-the group ``drawn`` were drawn by seeds, after the constants of the formulas had been set. These come from web search
-at 100 Gbps on four leaves of four hosts, so that the grid's cells of web search are not independent of them.
+the group ``drawn`` were drawn by seeds, the last of them after the last change of a formula. Constants are fitted to
+cells of the group ``fit``, which no comparison uses.
 
 Declared biases were set with the runs of seed `SEEN` in sight, so that formulas are compared with those of the other
-seeds. Means of short flows 15%: what a flow meets is one of a few cases. Mean slowdowns 12%; up to 25% more than
-predicted where the load is 0.6 and more, since congestion control leaves capacity unused where nothing is spare. An
+seeds. Means of short flows 15%: what a flow meets is one of a few cases. Mean slowdowns 12%; up to 15% more than
+predicted where the load is 0.6 and more, since sprayed windows are halved more often than the formula has it. An
 error of twice the bias must be found, and the noise of a run is what differs from one seed to another. Formula beside
-max-min: 4% on leaves with four hosts.
+max-min: 4% on leaves with four hosts; how often flows fill a link together 16%.
 """
 
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 from agreement.measured import prediction_fit
+from agreement.measured.max_min_flows import max_min_times
 from agreement.measured.predicted_cells import (
     DRAWN_SEEDS,
     GRID,
@@ -60,7 +62,6 @@ HELD_OUT = [
     "univ1_benson_pkts 0.3, leaf-spine:8x2x2, 100g",
     "univ1_benson_pkts 0.4, fat-tree:4, 400g",
     "univ1_benson_pkts 0.5, leaf-spine:3x6x4, 400g",
-    # The last seed: drawn after the last change of a formula.
     "univ1_benson_pkts 0.6, leaf-spine:8x2x2, 400g",
     "alistorage2019 0.4, leaf-spine:2x8x8, 100g",
     "websearch 0.2, leaf-spine:2x8x8, 25g",
@@ -69,11 +70,28 @@ HELD_OUT = [
     "fb_cachefollower_homa 0.5, leaf-spine:2x8x8, 400g",
     "websearch 0.2, fat-tree:4, 10g",
     "fb_cachefollower_homa 0.2, leaf-spine:2x8x8, 10g",
+    "alistorage2019 0.7, leaf-spine:2x8x8, 400g",
+    "alistorage2019 0.5, fat-tree:4, 400g",
+    "alistorage2019 0.7, fat-tree:4, 10g",
+    "fb_hadoop_homa 0.2, leaf-spine:8x2x2, 400g",
+    "fb_hadoop_homa 0.6, leaf-spine:8x2x2, 25g",
+    "websearch 0.5, leaf-spine:8x2x2, 25g",
+    "univ1_benson_pkts 0.3, leaf-spine:8x2x2, 25g",
+    "alistorage2019 0.2, leaf-spine:3x6x4, 400g",
+    # The last seed, drawn after the last change of a formula. Two cells were drawn twice.
+    "univ1_benson_pkts 0.6, leaf-spine:3x6x4, 25g",
+    "univ1_benson_pkts 0.6, leaf-spine:8x2x2, 25g",
+    "fb_cachefollower_homa 0.7, fat-tree:4, 100g",
+    "websearch 0.6, leaf-spine:2x8x8, 400g",
+    "fb_hadoop_homa 0.5, leaf-spine:8x2x2, 400g",
+    "websearch 0.5, leaf-spine:8x2x2, 100g",
+    "univ1_benson_pkts 0.4, leaf-spine:2x8x8, 400g",
+    "websearch 0.7, leaf-spine:2x8x8, 25g",
 ]
 SEEN = 31
 SHORT_BIAS, LONG_BIAS = 0.15, 0.12
-HIGH_LOAD, HIGH_BIAS = 0.6, 0.25
-MAX_MIN = 0.04
+HIGH_LOAD, HIGH_BIAS = 0.6, 0.15
+MAX_MIN, SHARED = 0.04, 0.16
 
 
 def short_mean(row):
@@ -145,6 +163,20 @@ def test_formula_is_near_flows_that_share_max_min_fair():
     assert {name: each for name, each in off.items() if abs(each) > MAX_MIN} == {}
 
 
+@pytest.mark.parametrize("load", [0.2, 0.4, 0.6, 0.7])
+def test_flows_fill_a_host_link_together_as_often_as_a_link_alone_has_two(load):
+    """Wrong line: two flows that head to a host, one of which its own host holds back, taken for a full link."""
+    hosts, flows, rng = 16, 30_000, np.random.default_rng(5)
+    start_s, size = np.cumsum(rng.exponential(1 / (load * hosts), flows)), rng.exponential(1.0, flows)
+    src = rng.integers(0, hosts, flows)
+    dst = (src + rng.integers(1, hosts, flows)) % hosts
+    links, capacity = np.stack([src, hosts + dst], axis=1), np.append(np.ones(2 * hosts), np.inf)
+    _, shared = max_min_times(start_s, size, links, capacity)
+    assert abs(load**2 / shared - 1) <= SHARED
+    heading = load * (1 + load) / (1 - load)
+    assert (heading / (1 + heading)) ** 2 / shared - 1 > 0.1  # power: that so many head there is another number
+
+
 def test_kept_slowdowns_of_max_min_flows_are_computed_again():
     row = next(row for row in kept_rows() if row["group"] == "grid" and row["scheme"] == "dctcp")
     again = max_min(cell_of(row))
@@ -164,13 +196,16 @@ def sending_share(cell):
 
 
 def test_packets_take_no_less_than_flows_that_share_max_min_fair():
-    low = {}
+    """Of flows with one path the other draw of paths makes a run differ by up to 14%: their mean is compared."""
+    over = defaultdict(dict)
     for row in kept_rows():
         if row["scheme"] in TURNS and row["long_flows"]:
-            shared = 1 + (row["long_max_min"] - 1) * sending_share(cell_of(row))
-            if row["long_slowdown"] < 0.94 * shared:
-                low[row["group"], row["workload"], row["load"], row["scheme"]] = row["long_slowdown"] / shared
-    assert low == {}
+            cell = cell_of(row)
+            shared = 1 + (row["long_max_min"] - 1) * sending_share(cell)
+            path = model_inputs(cell.scenario()).scheme.path
+            over[path][row["group"], row["workload"], row["load"], row["scheme"]] = row["long_slowdown"] / shared
+    assert {name: each for name, each in over["sprayed"].items() if each < 0.94} == {}
+    assert np.mean(list(over["one"].values())) > 1
 
 
 def test_tables_of_goals_and_of_the_fit_are_those_of_the_page():
@@ -180,12 +215,13 @@ def test_tables_of_goals_and_of_the_fit_are_those_of_the_page():
 
 
 def test_the_page_names_a_cause_of_each_cell_that_misses_a_goal_and_of_no_other():
-    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if "flows, " in line.partition("` | ")[2]]
+    page = PAGE.read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if "flows, " in line.partition("` | ")[2]]
     missed = missed_cells()
     assert len(lines) == len(missed)
     for line, start in zip(lines, missed, strict=True):
         assert line.startswith(start)
-        assert len(line.removeprefix(start).strip(" |")) > 20, line
+        assert f"*{line.removeprefix(start).strip(' |')}*" in page, line  # explained above the table
 
 
 def test_hosts_that_send_in_order_of_arrival_leave_rough_values():

@@ -10,9 +10,9 @@ import capsmodel as cm
 from capsmodel import FabricModel, FlowSizes, LinkLayer, ParameterError, SchemeModel, load_workload, predict_fct
 from capsmodel.metrics import ideal_fct_s
 from capsmodel.prediction.sharing import erlang_c, fair_share_slowdown, inner_link
-from capsmodel.prediction.start import GROWTHS, climb_packets, first_marked, window_idle_s
+from capsmodel.prediction.start import climb_packets, first_marked, window_idle_s, windows_of
 from capsmodel.prediction.states import States, exponential, geometric, uniform
-from capsmodel.prediction.waits import MARKED_USE
+from capsmodel.prediction.waits import DELAY_USE, MARKED_SHARE, MARKED_USE
 from capsmodel.queueing.settling import mean_slowdown
 
 SMALL = {"leaves": 4, "hosts_per_leaf": 4, "spines": 4, "rate_bps": 100e9, "delay_s": 1e-6}
@@ -63,7 +63,7 @@ def test_mean_slowdown_of_long_flows_under_one_leaf_is_that_of_two_shared_links_
     packet_s = 8 * 1460 / 100e9
     sending_s, alone_s = 1000 * packet_s, 2e-6 + 1001 * packet_s
     assert found.long.mean_slowdown == pytest.approx(
-        (alone_s + (mean_slowdown(load) - 1) * sending_s) / alone_s, rel=1e-12
+        (alone_s + (mean_slowdown(load / DELAY_USE) - 1) * sending_s) / alone_s, rel=1e-12
     )
 
 
@@ -133,31 +133,64 @@ def test_groups_of_a_law_of_mean_1(law):
 
 
 def test_quantile_of_states_is_the_least_value_that_enough_do_not_exceed():
-    states = States(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3]))
+    states = States([np.array([3.0, 1.0, 2.0])], [np.array([0.2, 0.5, 0.3])])
     assert [states.quantile(q) for q in (0.0, 0.5, 0.51, 0.8, 0.81, 0.99)] == [1, 1, 2, 2, 3, 3]
 
 
-def test_window_idle_of_marked_windows_is_longer_than_of_doubled_ones():
+@pytest.mark.parametrize(
+    ("first", "room", "windows"),
+    [
+        (10, np.inf, [10, 20, 40, 80]),
+        (10, 15, [10, 20, 10, 11, 12, 13, 14, 15, 16, 8, 9]),  # a busy link: above K once, and again as it climbs
+        (10, 6, [10, 5, 6, 7, 3.5, 4.5]),  # a queue of K - 6
+        (10, 0, [10, 5, 2.5, 2, 2, 2]),  # a queue of K and more: always marked
+        (64, 15, [64, 32, 16, 8, 9]),
+    ],
+)
+def test_windows_double_until_one_is_above_the_room_are_halved_while_they_are_and_grow_by_one(first, room, windows):
+    assert list(islice(windows_of(first, room), len(windows))) == windows
+
+
+def test_window_idle_is_the_sum_over_windows_that_do_not_end_the_flow():
     packets, rtt_s, pace_s = np.array([30.0]), np.array(100.0), np.array(1.0)
-    idle_s = {
-        growth: float(window_idle_s(packets, rtt_s, pace_s, first=10, growth=growth, mark_above=15)[0])
-        for growth in ("doubled", "marked_at", "marked_always")
-    }
-    # 10, 20; 10, 20: 30 packets need two windows. Marked always: 10, 5, 4, 4, 4, and 3 more.
-    assert idle_s == {"doubled": 90.0, "marked_at": 90.0, "marked_always": 90.0 + 95 + 3 * 96}
+    idle_s = {room: float(window_idle_s(packets, rtt_s, pace_s, first=10, room=room)[0]) for room in (np.inf, 15, 0)}
+    # 10, 20; 10, 20: 30 packets need two windows. Marked always: 10, 5, 2.5, and six of 2 that do not end it.
+    assert idle_s == {np.inf: 90.0, 15: 90.0, 0: 90.0 + 95 + 97.5 + 6 * 98}
 
 
-def test_window_idle_of_marked_at_climbs_from_half_the_window_that_was_marked():
-    packets, rtt_s, pace_s = np.array([52.0]), np.array(100.0), np.array(1.0)
-    idle_s = window_idle_s(packets, rtt_s, pace_s, first=10, growth="marked_at", mark_above=15)
-    assert float(idle_s[0]) == 90 + 80 + 90 + 89  # 10, 20, 10, 11, and 1 more
+def test_window_idle_has_a_row_for_each_flow_and_is_that_of_each_state_alone():
+    packets, rtt_s, pace_s = np.array([5.0, 25.0, 60.0]), np.array([[40.0, 80.0]]), np.array([[1.0], [2.0], [3.0]])
+    for room in (np.inf, 15, 6, 0):
+        keys = {"first": 10, "most": 15, "room": room}
+        many = window_idle_s(packets, rtt_s, pace_s, **keys)
+        assert many.shape == (3, 3, 2)
+        for (flow, pace, rtt), value in np.ndenumerate(many):
+            alone = window_idle_s(packets[[flow]], rtt_s[0, [rtt]], pace_s[pace], **keys)
+            assert value == pytest.approx(alone.item(), rel=1e-12)
+
+
+def test_acknowledgements_wait_at_the_port_towards_the_sender_where_ports_mark():
+    """Of two windows the second waits for the acknowledgements of the first, and these at a port that flows fill."""
+    keys = {"first_window_packets": 4, "payload_bytes": 4110}
+    sizes, load = FlowSizes.fixed(5 * 4110), 0.4
+    far = FabricModel.leaf_spine(**SMALL | {"leaves": 1, "delay_s": 1e-3})  # no turns at the NIC take a round trip
+    tiny, some = (
+        predicted(load, fabric=far, sizes=sizes, scheme=SchemeModel(standing_packets=standing, **keys)).short
+        for standing in (1e-9, 0.02)  # a queue that makes no window smaller than the other does
+    )
+    rho = load * DCTCP.wire_ratio / MARKED_USE
+    wait_s = rho**2 * MARKED_SHARE * 0.02 * 8 * 4150 / 100e9
+    more = {name: some.terms[name] - tiny.terms[name] for name in some.terms}
+    assert more["receiver's port"] == pytest.approx(wait_s, rel=1e-6)
+    assert more["slow start"] == pytest.approx(2 * wait_s, rel=1e-6)  # at both ports
 
 
 @pytest.mark.parametrize(("first", "mark_above", "marked"), [(10, 15, 20), (10, 21, 40), (10, 10, 10), (64, 15, 64)])
 def test_a_climb_begins_at_half_the_window_that_was_marked_for_short_flows_and_for_long_ones(first, mark_above, marked):
     assert first_marked(first, mark_above) == marked
-    windows = list(islice(GROWTHS["marked_at"](first, mark_above), 8))
-    assert windows[windows.index(marked) + 1] == marked / 2
+    if marked > mark_above:
+        windows = list(islice(windows_of(first, mark_above), 8))
+        assert windows[windows.index(marked) + 1] == marked / 2
     scheme = SchemeModel(control="marks", first_window_packets=first, standing_packets=mark_above, payload_bytes=4110)
     found = predicted(0.3, fabric=ONE_LEAF, sizes=FlowSizes.fixed(400 * 4110), scheme=scheme)
     packet_s, rho = 8 * scheme.packet_bytes / 100e9, 0.3 * scheme.wire_ratio / MARKED_USE
@@ -201,7 +234,7 @@ def test_several_loads_are_those_of_one_each():
 def test_what_a_prediction_rests_on():
     bases = {name: tuple(predicted(scheme=scheme).rests_on.values()) for name, scheme in ALL.items()}
     assert bases == {
-        "uet": ("derived", "derived"),
+        "uet": ("fitted", "fitted"),
         "dctcp": ("fitted", "fitted"),
         "pfabric": ("derived", "bound"),
         "priority": ("derived", "bound"),
@@ -235,25 +268,24 @@ def test_packets_of_a_short_flow_that_find_a_port_full_are_sent_again_a_round_tr
         path="sprayed", control="delays", first_window_packets=packets, standing_packets=limit, payload_bytes=4110
     )
     found = predicted(0.5, fabric=ONE_LEAF, sizes=FlowSizes.fixed(packets * 4110), scheme=scheme)
-    rho = 0.5 * scheme.wire_ratio
-    heading = rho * (1 + rho) / (1 - rho)
-    shared = (heading / (1 + heading)) ** 2
+    rho = 0.5 * scheme.wire_ratio / DELAY_USE
     others, other_probs = geometric(rho)
     queues, queue_probs = uniform()
     full = [queue_probs[limit / 2 * queues + packets / (1 + k) > limit].sum() for k in others]
     rtt_s = ONE_LEAF.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes)
-    assert found.short.terms["sent again"] == pytest.approx(shared * (other_probs @ full) * rtt_s, rel=1e-9)
-    assert 0.5 < (other_probs @ full) * limit / packets < 1  # about packets / limit, less where its NIC sends in turns
+    assert found.short.terms["sent again"] == pytest.approx(rho**2 * (other_probs @ full) * rtt_s, rel=1e-9)
+    assert 0.4 < (other_probs @ full) * limit / packets < 1  # about packets / limit, less where its NIC sends in turns
 
 
 def test_bursts_of_new_flows_fill_a_port_that_trims_for_two_round_trips():
     sizes = FlowSizes.fixed(90_000)
     scheme = SchemeModel(path="sprayed", control="delays", first_window_packets=999, standing_packets=1e6)
     found = predicted(0.3, fabric=ONE_LEAF, sizes=sizes, scheme=scheme)
-    rho, packet_s = 0.3 * scheme.wire_ratio, 12_000 / 100e9
+    rho, packet_s = 0.3 * scheme.wire_ratio / DELAY_USE, 12_000 / 100e9
     rtt_s = ONE_LEAF.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes)
     bursts = rho * (1 - rho) / (90_000 / 1460) * 2 * rtt_s / packet_s
-    assert found.short.terms["sent again"] == pytest.approx(-np.expm1(-rho * bursts) * rtt_s, rel=1e-9)
+    again = -np.expm1(-rho * bursts)
+    assert found.short.terms["sent again"] == pytest.approx(again * 1.5 * rtt_s, rel=1e-9)
 
 
 def test_a_nic_that_sends_as_it_came_makes_short_flows_wait_for_windows_of_others():
@@ -283,7 +315,7 @@ BAD = {
     "short": ({"short_bytes": 0}, "short_bytes = 0"),
     "inner": (
         {"load": 0.5, "fabric": FabricModel.leaf_spine(**SMALL | {"spines": 1})},
-        "leaf uplinks are asked for 1.6",
+        "leaf uplinks are asked for 1.7",
     ),
 }
 
@@ -310,9 +342,10 @@ def test_bad_fabrics_and_schemes_are_one_line():
         SchemeModel(most_window_packets=5)
 
 
-def test_dctcp_uses_a_share_of_a_link():
-    links = [predicted(scheme=scheme).long.terms["host links"] for scheme in (DCTCP, RENO)]
-    over = [mean_slowdown(0.4 * DCTCP.wire_ratio / used) - 1 for used in (MARKED_USE, 1)]
+@pytest.mark.parametrize(("scheme", "use"), [(DCTCP, MARKED_USE), (UET, DELAY_USE)])
+def test_windows_that_marks_or_delays_cut_use_a_share_of_a_link(scheme, use):
+    links = [predicted(scheme=each).long.terms["host links"] for each in (scheme, RENO)]
+    over = [mean_slowdown(0.4 * RENO.wire_ratio / used) - 1 for used in (use, 1)]
     assert links[0] / links[1] == pytest.approx(over[0] / over[1])
 
 

@@ -15,17 +15,22 @@ __all__ = ["links_of_flows", "max_min_times"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+_NO_RATE = 1e-9
 
 
 @nb.njit(cache=False)  # type: ignore[untyped-decorator]
-def _rates(active: Ints, links: Ints, capacity: Floats, rate: Floats) -> None:
-    """Set the rate of each active flow; the last link stands for none, and is never full."""
+def _rates(active: Ints, links: Ints, capacity: Floats, rate: Floats) -> int:
+    """Set the rate of each active flow, return how many links are full with two flows and more.
+
+    The last link stands for none, and is never full.
+    """
     free, flows = capacity.copy(), np.zeros(len(capacity), np.int64)
     for flow in active:
         rate[flow] = -1.0
         for link in links[flow]:
             flows[link] += 1
     flows[-1] = 0
+    several = flows >= 2
     left = len(active)
     while left:
         shares = np.array([free[link] / flows[link] if flows[link] > 0 else np.inf for link in range(len(free) - 1)])
@@ -37,11 +42,14 @@ def _rates(active: Ints, links: Ints, capacity: Floats, rate: Floats) -> None:
                 for link in links[flow]:
                     free[link] = max(0.0, free[link] - shares[full])
                     flows[link] -= 1
+    return int(np.sum(several & (free < _NO_RATE)))
 
 
 @nb.njit(cache=False)  # type: ignore[untyped-decorator]
-def max_min_times(start_s: Floats, size: Floats, links: Ints, capacity: Floats) -> Floats:
-    """Return the completion times of flows, in seconds, NaN of those that the last arrival leaves in progress.
+def max_min_times(start_s: Floats, size: Floats, links: Ints, capacity: Floats) -> tuple[Floats, float]:
+    """Return the completion times of flows, in seconds, and the share of links that several flows fill, over time.
+
+    The times are NaN of flows that the last arrival leaves in progress.
 
     Parameters
     ----------
@@ -56,6 +64,7 @@ def max_min_times(start_s: Floats, size: Floats, links: Ints, capacity: Floats) 
     """
     left, rate, times = size.copy(), np.zeros(len(size)), np.full(len(size), np.nan)
     active, now, following = np.zeros(0, np.int64), 0.0, 0
+    shared, shared_s = 0, 0.0
     while following < len(size):
         ends = np.array([left[flow] / rate[flow] for flow in active])
         first = np.argmin(ends) if len(ends) else -1
@@ -64,14 +73,15 @@ def max_min_times(start_s: Floats, size: Floats, links: Ints, capacity: Floats) 
         for flow in active:
             left[flow] -= rate[flow] * step
         now += step
+        shared_s += shared * step
         if len(ends) and ends[first] < arrives:
             times[active[first]] = now - start_s[active[first]]
             active = np.delete(active, first)
         else:
             active = np.append(active, following)
             following += 1
-        _rates(active, links, capacity, rate)
-    return times
+        shared = _rates(active, links, capacity, rate)
+    return times, shared_s / now / (len(capacity) - 1)
 
 
 def links_of_flows(

@@ -37,7 +37,7 @@ from capsim.fabric.traffic import draw_flows
 from capsmodel import load_workload
 
 KEPT = Path(__file__).parents[3] / "data" / "results" / "prediction.csv"
-DRAWN_SEEDS, DRAWN_CELLS = (56, 57, 58, 59), 8
+DRAWN_SEEDS, DRAWN_CELLS = (56, 57, 58, 59, 60, 61), 8
 SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
 
 TURNS = ("uet", "dctcp", "rps+dctcp+rack", "rps+dctcp")
@@ -199,7 +199,7 @@ def _max_min_slowdown(cell: Cell) -> float:
     src, dst = flows.src.astype(np.int64), flows.dst.astype(np.int64)
     rng = np.random.default_rng(cell.seed)
     links, capacity = links_of_flows(inputs.fabric, src, dst, path=inputs.scheme.path, rng=rng)
-    times_s = max_min_times(flows.start_ps / 1e12, alone_s, links, capacity)
+    times_s, _ = max_min_times(flows.start_ps / 1e12, alone_s, links, capacity)
     long = flows.counted & (flows.flow_bytes > LONG_BYTES)
     return float(np.nanmean(times_s[long] / alone_s[long]))
 
