@@ -2,6 +2,7 @@
 
 import base64
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -45,8 +46,12 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    """Return the folder of a gallery with its first and last picture, the others empty: `make browser` draws all."""
     out = tmp_path_factory.mktemp("gallery") / "out"
-    with pytest.raises(SystemExit) as stop:
+    first, *others, last = gallery.pictures(PAPER)
+    shown = [first, *(replace(one, draw=new_figure) for one in others), last]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as stop:
+        patch.setattr("capsmodel.cli.gallery.pictures", {PAPER: shown}.__getitem__)
         main(["gallery", "--paper", PAPER, "--out", str(out)])
     assert stop.value.code in (0, None)
     return out
