@@ -26,7 +26,7 @@ from capsim.roles.scheme_files import is_reference
 from capsim.run.simulation import simulate
 from capsim.scenario.entry_stacks import entry_schemes, scheme_of_run
 from capsim.scenario.scenario import Scenario, from_dict
-from capsim.study.metrics import METRICS, Run, columns, known_metric
+from capsim.study.metrics import METRICS, OF_COLLECTIVES, Run, columns, known_metric
 from capsmodel.checks import FloatArray, IntArray, ParameterError, require
 from capsmodel.experiments.number_texts import positive_ends
 from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio, skewness
@@ -238,6 +238,17 @@ def row_of(result: Result) -> dict[str, Any]:
         "cpu_s": result.resources.cpu_s,
         "id": result.manifest["id"],
     }
+
+
+def distinct_times(runs: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
+    """Return metrics of collective operations without the times that are equal to another in every run.
+
+    The time of a run's only operation is mean, longest and 99th percentile; up to 100 have their longest as that.
+    """
+    mean, p99, longest, _ = OF_COLLECTIVES
+    pairs = [(one, other) for one, other in ((longest, mean), (p99, longest)) if {one, other} <= {*names}]
+    equal = {one for one, other in pairs if runs[one].equals(runs[other])}
+    return tuple(one for one in names if one not in equal)
 
 
 def metric_table(

@@ -48,6 +48,7 @@ from capsim.study.scheme_runs import (
     SHOWN_METRICS,
     Saved,
     check_names,
+    distinct_times,
     metric_table,
     result_name,
     save_lacking,
@@ -58,16 +59,7 @@ from capsmodel.experiments.reprs import as_html
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.designs import each_value_once
 from capsmodel.experiments.statistics.robustness import TEXT
-from capsmodel.experiments.sweep import (
-    Done,
-    Executor,
-    Progress,
-    Task,
-    all_cores,
-    end_of,
-    one_by_one,
-    run_sweep,
-)
+from capsmodel.experiments.sweep import Done, Executor, Progress, Task, all_cores, end_of, one_by_one, run_sweep
 from capsmodel.plotting import saved
 
 if TYPE_CHECKING:
@@ -456,21 +448,9 @@ class Studied:
         return [point for point in self.study.design.points() if tuple(one for _, one in point) in there]
 
     @cached_property
-    def has_collectives(self) -> bool:
-        """Return whether a collective operation has ended in some run."""
-        return bool(self.measured(OF_COLLECTIVES[:1]))
-
-    @cached_property
     def of_operations(self) -> tuple[str, ...]:
-        """Return the metrics of collective operations to show: of times that are equal in every run, one.
-
-        The time of a run's only operation is mean, longest and 99th percentile; up to 100 have their longest as that.
-        """
-        there = self.measured(OF_COLLECTIVES)
-        mean, p99, longest, _ = OF_COLLECTIVES
-        pairs = [(one, other) for one, other in ((longest, mean), (p99, longest)) if {one, other} <= {*there}]
-        equal = {one for one, other in pairs if self.runs[one].equals(self.runs[other])}
-        return tuple(one for one in there if one not in equal)
+        """Return the metrics of collective operations to show: of times that are equal in every run, one."""
+        return distinct_times(self.runs, self.measured(OF_COLLECTIVES))
 
     def measured(self, metrics: Sequence[str]) -> tuple[str, ...]:
         """Return those of `metrics` of which some run has a value."""
@@ -480,7 +460,7 @@ class Studied:
     def has_other_flows(self) -> bool:
         """Return whether there are flows that are no messages of collective operations."""
         entries = (entry for one in self.filled.values() for entry in one.scenario.traffic)
-        return not self.has_collectives or any(not isinstance(entry, Collective) for entry in entries)
+        return not self.of_operations or any(not isinstance(entry, Collective) for entry in entries)
 
     @property
     def main_metrics(self) -> tuple[str, ...]:
@@ -500,7 +480,7 @@ class Studied:
         ParameterError
             If there is no such metric, or no run.
         """
-        metrics = metrics or (OF_COLLECTIVES if self.has_collectives else ()) + SHOWN_METRICS
+        metrics = metrics or (OF_COLLECTIVES if self.of_operations else ()) + SHOWN_METRICS
         for metric in metrics:
             check_percentile(metric, "metric")
             choice("metric", metric, [*METRICS, *map(str, self.runs)])
