@@ -10,6 +10,7 @@ group. ``python tests/agreement/measured/moved_flows.py`` runs what is not there
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from capsmodel import __version__
 
 ADDED = RESULTS / "moved_flows.2.csv"
 CASES = (
-    *(("512 hosts, 64 leaves", scheme, 1, leaves) for leaves in (4, 8) for scheme in ("uet", "dctcp")),
+    *product(("512 hosts, 64 leaves",), ("uet", "dctcp", "rps+dctcp+rack"), (1,), (4, 8)),
     ("128 hosts, 8 pods", "uet", 1, 4),
     ("1,024 hosts, 64 leaves", "uet", 1, 4),
     ("1,024 hosts, 16 pods", "uet", 1, 4),

@@ -49,7 +49,9 @@ class Whole:
 
 WHOLES = {
     "128 hosts, 16 leaves": Whole(LeafSpine(leaves=16, hosts_per_leaf=8, spines=8, **LINKS), 128, ("uet", "dctcp")),
-    "512 hosts, 64 leaves": Whole(LeafSpine(leaves=64, hosts_per_leaf=8, spines=8, **LINKS), 512, ("uet", "dctcp")),
+    "512 hosts, 64 leaves": Whole(
+        LeafSpine(leaves=64, hosts_per_leaf=8, spines=8, **LINKS), 512, ("uet", "dctcp", "rps+dctcp+rack")
+    ),
     "1,024 hosts, 64 leaves": Whole(LeafSpine(leaves=64, hosts_per_leaf=16, spines=16, **LINKS), 1024, ("uet",)),
     "128 hosts, 8 pods": Whole(FatTree(pods=8, **LINKS), 128, ("uet",)),
     "1,024 hosts, 16 pods": Whole(FatTree(pods=16, **LINKS), 1024, ("uet",), flows_per_host=12.5),
