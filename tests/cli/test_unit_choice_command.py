@@ -132,11 +132,24 @@ def test_sendings_that_fit_exactly_are_in_time(capsys):
     assert "1 sending fits; the code then" in in_one_line(printed(f"{line} --deadline 149us", capsys))
 
 
+def test_half_of_a_round_trip_is_taken_from_the_deadline(capsys, paths):
+    """Catches a whole round trip, none, and one beside the delays of a file."""
+    line = "choose-unit --blocking-prob 0.01 --failure-prob 1e-6 --rate 12Gbps"
+    assert rows(f"{line} --deadline 150us --rtt 100us", capsys) == rows(f"{line} --deadline 100us", capsys)
+    again = f"{line} --k 45 --retransmit 100us --deadline"
+    fits = [[one["fits"] for one in rows(f"{again} {times}", capsys)] for times in ("200us --rtt 100us", "150us")]
+    assert fits[0] == fits[1]
+    assert "taken as" not in in_one_line(printed(f"{line} --deadline 150us --rtt 100us", capsys))
+    assert "--rtt needs --deadline" in refused(f"{line} --rtt 100us", capsys)
+    file = f"choose-unit {paths} --failure-prob 1e-6 --deadline 1ms --rtt 100us"
+    assert "--path-file holds the delays" in refused(file, capsys)
+
+
 def test_a_deadline_without_delays_says_that_it_takes_none(capsys):
     line = "choose-unit --k 45 --blocking-prob 0.01 --failure-prob 1e-6 --rate 12Gbps --deadline 150us"
     for option in ("", "--retransmit 100us"):
         text = in_one_line(printed(f"{line} {option}", capsys))
-        assert "The delay of the paths is taken as 0; --path-file with a column delay_us gives it." in text
+        assert "The delay of the paths is taken as 0: give --rtt, or delay_us in --path-file." in text
         assert ("as many packets are sent again as the unit lacks, those lost beyond r" in text) == bool(option)
 
 

@@ -14,6 +14,7 @@ from capsmodel.cli.shared.options import MaybeCount, MaybeProbability, MaybeTime
 from capsmodel.cli.shared.output import Output, explain, print_table, say
 from capsmodel.cli.shared.table import Column
 from capsmodel.coding.caps_setting import SETTING, WINDOW_PACKETS
+from capsmodel.coding.paths.delays import PathDelay
 from capsmodel.coding.paths.estimates import failure_elasticity, predictive_repair_packets, residual_loss_prob
 from capsmodel.coding.paths.losses import PathLosses
 from capsmodel.coding.paths.retransmission import (
@@ -54,6 +55,8 @@ class Wish:
         Code of a unit; ldpc's is measured.
     deadline
         Time from a unit's first packet to when it must be decoded, as 300us.
+    rtt
+        With --deadline: round-trip time of all paths without queues; a packet takes half of it, 0 when not given.
     retransmit
         With --deadline: time from sending a packet to sending it again.
     rate
@@ -66,6 +69,7 @@ class Wish:
     k: MaybeCount = None
     code: Literal["rs", "rlnc", "ldpc"] = "rs"
     deadline: MaybeTime = None
+    rtt: MaybeTime = None
     retransmit: MaybeTime = None
     rate: Rate = SETTING["rate_bps"]
     packet_size: Size = SETTING["packet_bytes"]
@@ -143,12 +147,17 @@ def question(max_k: int | None, *, one: OneLoss, options: LossOptions, wish: Wis
     most = (wish.k or WINDOW_PACKETS) if max_k is None else max_k
     require(wish.k is None or 1 <= wish.k <= most, f"--k = {wish.k}, but a unit has 1 to {most} source packets")
     require(wish.retransmit is None or wish.deadline is not None, "--retransmit needs --deadline: give both or neither")
+    require(wish.rtt is None or wish.deadline is not None, "--rtt needs --deadline: give both or neither")
+    holds = wish.rtt is None or options.path_file is None
+    require(holds, "--path-file holds the delays: write half of --rtt as delay_us there")
     packet_s = float(serialisation_s(wish.packet_size, rate_bps=wish.rate))
     times: dict[str, Any] = {"packet_s": packet_s} if options.burst and options.burst.time_s else {}
     if wish.deadline is not None and wish.retransmit is None:
         times |= {"packet_s": packet_s, "deadline_s": wish.deadline}
         if options.spread != "in-turn":
             times["delay_per"] = "packet"
+    if wish.rtt is not None:
+        times["delay"] = PathDelay(wish.rtt / 2)
     prob = one.blocking_prob if one.lost is None else _counted_loss(one.lost, one, options)
     paths = path_pair(one.paths, one.blocked_paths)
     losses = options.losses(() if prob is None else (prob,), paths, **times)
@@ -433,7 +442,7 @@ def _wrong_loss(request: Question, k: int, r: int, mean: float) -> list[str]:
     ]
 
 
-_NO_DELAY = "The delay of the paths is taken as 0; --path-file with a column delay_us gives it."
+_NO_DELAY = "The delay of the paths is taken as 0: give --rtt, or delay_us in --path-file."
 
 
 def _delays(request: Question, k: int, r: int) -> list[str]:
@@ -442,6 +451,8 @@ def _delays(request: Question, k: int, r: int) -> list[str]:
         return []
     if not any(path.delay for path in losses.paths):
         return [_NO_DELAY]
+    if request.wish.rtt is not None:
+        return []  # one constant delay: shared or drawn anew, it is the same
     if losses.delay_per == "packet":
         return ["Each packet is taken to have a delay of its own, as random paths need; a shared delay needs more."]
     other = _least(replace(losses, delay_per="packet"), request, k)
