@@ -84,7 +84,7 @@ def test_other_rates_and_round_trips_are_simulated_as_asked(capsys):
 def test_none_that_fails_is_an_answer_with_the_counts(capsys):
     text = in_one_line(printed("claims --paper cdcps --verdict fails", capsys))
     words = [row.entry.verdict for row in claims("cdcps")]
-    assert f"None of the {len(words)} claims of cdcps has the word fails" in text
+    assert f"None of the {len(words)} claims of cdcps has the verdict fails" in text
     assert f"agrees {words.count('agrees')}, holds {words.count('holds')}" in text
     assert f"differs {words.count('differs')}" in text
 
