@@ -56,7 +56,7 @@ class Wish:
     deadline
         Time from a unit's first packet to when it must be decoded, as 300us.
     rtt
-        With --deadline: round-trip time of all paths without queues; a packet takes half of it, 0 when not given.
+        With --deadline: round-trip time of empty paths; a packet takes half of it (0).
     retransmit
         With --deadline: time from sending a packet to sending it again.
     rate
