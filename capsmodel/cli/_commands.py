@@ -190,10 +190,7 @@ COMMANDS = (
         _FORMULAS,
         "units.choose_unit:choose_unit",
         "Choose a coding unit that fails seldom enough: unequal paths, deadlines.",
-        (
-            "choose-unit 128 --blocking-prob 0.01 --failure-prob 1e-6",
-            "choose-unit 64 --lost 12/1000 --failure-prob 1e-6",
-        ),
+        ("choose-unit 128 --blocking-prob 0.01 --failure-prob 1e-6",),
     ),
     Command(
         "decode-prob",

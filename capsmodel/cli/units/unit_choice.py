@@ -56,7 +56,7 @@ class Wish:
     deadline
         Time from a unit's first packet to when it must be decoded, as 300us.
     rtt
-        With --deadline: round-trip time of empty paths, twice the delay of a packet.
+        With --deadline: round-trip time of empty paths; a packet takes half of it.
     retransmit
         With --deadline: time from sending a packet to sending it again.
     rate
