@@ -125,9 +125,10 @@ def study(
         Keep the flows of every run in DIR/results too; runs that were made without it are made again. Workers of a
         cluster must see DIR under the same name.
     metrics
-        What to print of a study without claims, separated by commas (times and bandwidth of collective operations where
-        there are some; else mean and 99th percentile of short flows, how many have a timeout, the mean of those
-        that have none, and the mean slowdown of all, as far as a run has a value); DIR/table.csv has all.
+        What to print in place of verdicts, separated by commas (of a study without claims times and bandwidth of
+        collective operations where there are some; else mean and 99th percentile of short flows, how many have a
+        timeout, the mean of those that have none, and the mean slowdown of all, as far as a run has a value);
+        DIR/table.csv has all.
     plot
         File for the picture (.pdf, .png or .svg), in place of DIR/study.png.
     latex
@@ -407,7 +408,7 @@ def _finish(
         return
     if output.is_text:
         explain(*profile_lines(studied.filled.values()))
-    if claimed:
+    if claimed and not metrics:
         print_verdicts(studied, output, before)
         if settings:
             _print_settings(studied, folder, output)

@@ -309,6 +309,8 @@ def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(made_up, capsys):
     assert latex.startswith("\\begin{tabular}")
     assert latex.count("lower & ") == 2
     assert "leave out --latex" in refused("study study.toml --latex --costs", capsys)
+    metrics = json.loads(printed(f"{line} --metrics mean_fct_short_s --json", capsys))
+    assert {row["metric"] for row in metrics} == {"mean_fct_short_s"}  # in place of verdicts
     assert len(made_up.ran) == 64
     assert "64 rows in DIR/runs, all of study" in printed("study study.toml --out DIR --check", capsys)
     (costs,) = json.loads(printed("study study.toml --out DIR --costs --json", capsys))
