@@ -79,7 +79,8 @@ def _draw_verdicts(axes: "Axes", settings: Sequence[str], verdicts: Mapping[str,
     axes.set_yticks(range(len(verdicts)), list(verdicts), fontsize=7)
     axes.set_ylabel("claim", fontsize=7)
     _with_cells(axes, len(settings), len(verdicts), colour="white")
-    handles = [Patch(color=COLOUR_OF[verdict], label=verdict) for verdict in VERDICT_WORDS]
+    there = {verdict for one in verdicts.values() for verdict in one.values()}
+    handles = [Patch(color=COLOUR_OF[verdict], label=verdict) for verdict in VERDICT_WORDS if verdict in there]
     figure = axes.get_figure()
     assert figure is not None
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=7, frameon=False)
