@@ -26,9 +26,9 @@ port that trims            packets that come while it sends those of others, and
                            new flow above BDP fills it, and half of that once more
 ========================== ==================================================================== ====================
 
-The constants below are for schemes whose windows marks or delays make smaller. Those called fitted are what
-``tests/agreement/measured/prediction_fit.py`` finds on a leaf-spine of 4 x 6 x 6, with which no test compares;
-``docs/prediction.md`` has its table.
+The constants below are for schemes whose windows marks or delays make smaller. Those called fitted are
+within a standard error of what ``tests/agreement/measured/prediction_fit.py`` finds on a leaf-spine of 4 x 6 x 6, with
+which no test compares; ``docs/prediction.md`` has its table.
 """
 
 from dataclasses import dataclass
