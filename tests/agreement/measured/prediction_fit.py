@@ -1,7 +1,7 @@
 """The fitted constants of predictions, fitted to cells that no comparison uses.
 
-``PYTHONPATH=tests python -m agreement.measured.prediction_fit`` prints for each constant the value in use, the one that
-fits best, and its standard error.
+``PYTHONPATH=tests python -m agreement.measured.prediction_fit`` writes for each constant the value in use, the one that
+fits best, and its standard error, a table of ``docs/prediction.md``.
 
 Least are the squares of the logarithms of formula over packets, of the mean of short flows and of the mean slowdown of
 long ones, over the cells of the group ``fit`` of the schemes that a constant is for. Noise from one setting to another
@@ -17,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 from agreement.measured.predicted_cells import LONG_BYTES, SHORT_BYTES, kept_rows
 from agreement.measured.prediction_goals import cell_of, steady_slowdown
+from page_tables import Table, write_table
 from scipy import optimize
 
 from capsim.scenario.model_inputs import ModelInputs, model_inputs
@@ -69,15 +70,15 @@ def standard_errors(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> 
     return [float(each) for each in np.sqrt((len(settings) - 1) * np.var(left_out, axis=0))]
 
 
-def table() -> list[str]:
-    """Return the lines of a table of the constants."""
-    lines = ["| constant | in use | fitted | standard error |", "|---|---|---|---|"]
+def fit_table() -> Table:
+    """Return the table of the constants."""
+    table = [["constant", "in use", "fitted", "standard error"]]
     for scheme, names in FITS.items():
         rows = rows_of(scheme)
         for name, best, error in zip(names, fitted(names, rows), standard_errors(names, rows), strict=True):
-            lines.append(f"| `{name}` | {getattr(waits, name):g} | {best:.2f} | {error:.2f} |")
-    return lines
+            table.append([name, f"{getattr(waits, name):g}", f"{best:.2f}", f"{error:.2f}"])
+    return table
 
 
 if __name__ == "__main__":
-    print("\n".join(table()))
+    write_table("prediction_fit", fit_table())

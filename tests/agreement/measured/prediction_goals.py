@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from agreement.measured.predicted_cells import LONG_BYTES, PRIORITY, SHORT_BYTES, TIMERS, TURNS, Cell, kept_rows
+from page_tables import Table, read_table, write_table
 
 from capsim import model_inputs
 from capsim.results.prediction import QUANTITIES, predicted
@@ -149,35 +150,45 @@ GOALS = (
 _ORDER, _ORDER_SHARE = "pairs of schemes in the right order", 0.97
 
 
-def table() -> list[str]:
-    """Return the lines of the table of goals."""
+def goals_table() -> Table:
+    """Return the table of goals."""
     cells = all_compared()
     rows = [(goal.text, len(goal.missed(cells)), len(goal.cases(cells)), goal.share) for goal in GOALS]
     good, count = _in_order(cells)
-    lines = ["| number | reached | goal | |", "|---|---|---|---|"]
+    table = [["number", "reached", "goal", "is it met?"]]
     for text, missed, of, share in [*rows, (_ORDER, count - good, count, _ORDER_SHARE)]:
-        word = "yes" if of - missed >= share * of - 1e-9 else "**no**"
-        lines.append(f"| {text} | {of - missed} of {of} | {share:.0%} | {word} |")
-    return lines
+        word = "yes" if of - missed >= share * of - 1e-9 else "no"
+        table.append([text, f"{of - missed} of {of}", f"{share:.0%}", word])
+    return table
 
 
-def missed_cells() -> list[str]:
-    """Return the beginning of a line for each quantity of a cell that misses a goal; the page says why."""
+MISSED = ["cell", "scheme", "quantity", "formula over packets", "formula over max-min", "max-min over packets"]
+
+
+def missed_table() -> Table:
+    """Return the table of the quantities of cells that miss a goal, without their causes."""
     cells = all_compared()
     missed = dict.fromkeys((cell, goal.name) for goal in GOALS for cell in goal.missed(cells))
-    return [_missed(cell, name) for cell, name in missed]
+    return [MISSED, *(_missed(cell, name) for cell, name in missed)]
 
 
-def _missed(cell: Compared, name: str) -> str:
+def _missed(cell: Compared, name: str) -> list[str]:
     fabric, profile, workload, load = cell.setting
-    rungs = ("", "")
+    rungs = ["", ""]
     if name == "long_mean_slowdown":
         inputs, steady = model_inputs(cell_of(cell.rows[0]).scenario()), cell.rows[0]["long_max_min_steady"]
         share = fair_share_slowdown(inputs.fabric, load=inputs.load * inputs.scheme.wire_ratio, path=inputs.scheme.path)
-        rungs = (f"{share / steady:.2f}", f"{steady / cell.found[name]:.2f}")
+        rungs = [f"{share / steady:.2f}", f"{steady / cell.found[name]:.2f}"]
     setting = f"{workload} {load:g}, {fabric}, {profile}"
-    return f"| {setting} | `{cell.scheme}` | {QUANTITIES[name]} | {cell.ratio(name):.2f} | {rungs[0]} | {rungs[1]} |"
+    return [setting, cell.scheme, QUANTITIES[name], f"{cell.ratio(name):.2f}", *rungs]
+
+
+def main() -> None:
+    """Write both tables."""
+    write_table("prediction_goals", goals_table())
+    causes = {tuple(row[:3]): row[-1] for row in read_table("prediction_missed")}
+    write_table("prediction_missed", [[*row, causes.get(tuple(row[:3]), "")] for row in missed_table()])
 
 
 if __name__ == "__main__":
-    print("\n".join([*table(), "", *missed_cells()]))
+    main()
