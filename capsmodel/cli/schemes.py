@@ -1,6 +1,6 @@
 """``capsmodel schemes``: the schemes that can be named in other commands, and their parameters."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from capsim import scheme as find
@@ -18,8 +18,11 @@ Rows = list[dict[str, Any]]
 _EXPLAINED = (Column("name", "parameter"), Column("shown", "default", right=True), Column("text", "meaning"))
 
 TODAY, PAPERS = "Of networks, standards and others' papers", "Those of the five papers"
-OTHERS, OWN = "Reconstructions, controls, and habits of simulators", "Your own"
+GUESSED, OTHERS = "Reconstructed where a paper leaves details out", "Controls, and habits of simulators"
+OWN = "Your own"
 _HABITS = ("_ns2", "_ns3")
+_LINES = (Column("scheme", ""), Column("summary", ""))
+_PAIRS = tuple(Column(key, "") for key in ("name", "summary", "right_name", "right_summary"))
 
 
 def group_of(scheme: Scheme) -> str:
@@ -27,19 +30,21 @@ def group_of(scheme: Scheme) -> str:
 
     Examples
     --------
-    >>> [group_of(find(name)) for name in ("uet", "caps", "caps_ns2")] == [TODAY, PAPERS, OTHERS]
+    >>> [group_of(find(name)) for name in ("uet", "caps", "ag", "cbr")] == [TODAY, PAPERS, GUESSED, OTHERS]
     True
     """
     if scheme.name not in {one.name for one in built_in()}:
         return OWN
-    if scheme.reconstructed or scheme.cite == "capsmodel" or scheme.name.endswith(_HABITS):
+    if scheme.reconstructed:
+        return GUESSED
+    if scheme.cite == "capsmodel" or scheme.name.endswith(_HABITS):
         return OTHERS
     return PAPERS if scheme.cite in PAPER_KEYS else TODAY
 
 
 def in_groups(known: Iterable[Scheme]) -> dict[str, list[Scheme]]:
     """Return schemes by group, today's first; groups without a scheme are left out."""
-    groups: dict[str, list[Scheme]] = {title: [] for title in (OWN, TODAY, PAPERS, OTHERS)}
+    groups: dict[str, list[Scheme]] = {title: [] for title in (OWN, TODAY, PAPERS, GUESSED, OTHERS)}
     for one in known:
         groups[group_of(one)].append(one)
     return {title: schemes for title, schemes in groups.items() if schemes}
@@ -76,10 +81,23 @@ def schemes(name: str | None = None, part: str | None = None, *, output: Output 
     if not output.is_text:
         print_table(rows, output=output)
         return
-    columns = [Column("scheme", "scheme"), Column("summary", "summary")]
-    for title in groups:
-        print_table([row for row in rows if row["group"] == title], columns=columns, title=title)
+    for title, schemes in groups.items():
+        if title in (PAPERS, GUESSED, OTHERS):
+            print_table(_side_by_side(schemes), columns=_PAIRS, title=title)
+        else:
+            print_table([row for row in rows if row["group"] == title], columns=_LINES, title=title)
     say("capsmodel schemes NAME has what one is made of, and its parameters.")
+
+
+def _side_by_side(schemes: Sequence[Scheme]) -> Rows:
+    """Return rows of two schemes each; the names run down the left, then the right."""
+    half = -(-len(schemes) // 2)
+    entries = [{"name": one.name, "summary": one.summary} for one in schemes]
+    entries += [{"name": "", "summary": ""}] * (len(schemes) % 2)
+    return [
+        left | {f"right_{key}": text for key, text in right.items()}
+        for left, right in zip(entries[:half], entries[half:], strict=True)
+    ]
 
 
 def _names(scheme: Scheme, role: str) -> str:

@@ -16,11 +16,12 @@ from capsim import Result, schemes
 from capsim.results.files import read_manifest, read_table
 from capsim.run.simulation import Loading
 from capsmodel.cli import main
-from capsmodel.cli.schemes import OTHERS, PAPERS, TODAY, in_groups
+from capsmodel.cli.schemes import GUESSED, OTHERS, PAPERS, TODAY, in_groups
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import part_files
 
 WRITTEN = {"runs", "results", "runs.csv", "table.csv", "by_size.csv", "scenario.toml", "compare.png", "fct_cdf.png"}
+SCREEN_LINES = 48  # of a terminal that fills a laptop; with 100 columns
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--workload", "solar2022", "--flows", "20", "--load", "0.5"]
 FEW = [*SMALL[:4], "--flows", "4", "--load", "0.5"]
 
@@ -339,12 +340,34 @@ def test_schemes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_each_scheme_stands_in_one_group_and_those_in_use_come_first(capsys: pytest.CaptureFixture[str]) -> None:
     shown = printed(["schemes"], capsys)
-    heads = [shown.index(title) for title in (TODAY, PAPERS, OTHERS)]
+    heads = [shown.index(title) for title in (TODAY, PAPERS, GUESSED, OTHERS)]
     assert heads == sorted(heads)
     groups = in_groups(schemes().values())
     assert sorted(one.name for group in groups.values() for one in group) == sorted(schemes())
     assert {"ecmp", "letflow", "rps", "dctcp", "rps_trim", "uet", "ec_rack"} <= {one.name for one in groups[TODAY]}
-    assert {one.name for one in groups[OTHERS]} >= {one.name for one in schemes().values() if one.reconstructed}
+    assert {one.name for one in groups[GUESSED]} == {one.name for one in schemes().values() if one.reconstructed}
+
+
+def test_all_schemes_are_on_one_screen_with_their_summaries(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = printed(["schemes"], capsys).splitlines()
+    assert len(lines) <= SCREEN_LINES
+    assert max(map(len, lines)) <= 100
+    for one in schemes().values():
+        entry = re.compile(rf"(^|  ){one.name} +{re.escape(one.summary)}(  |$)")
+        assert sum(bool(entry.search(line)) for line in lines) == 1, one.name
+
+
+def test_schemes_keep_to_80_columns_and_presets_to_one_screen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, printed(["schemes"], capsys).splitlines())) <= 80
+    presets = printed(["presets"], capsys).splitlines()
+    assert len(presets) <= SCREEN_LINES
+    assert max(map(len, presets)) <= 80
 
 
 def test_meanings_of_parameters_are_printed_without_markup(capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,7 +112,8 @@ def laid_out(rows: Sequence[Row], columns: Sequence[Column], *, width: int) -> T
     if not _fitted(laid, width):
         return _listed(rows, columns, width)
     # The box has one of the columns between two cells.
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
+    heads = any(column.head for column in columns)
+    table = Table(box=SIMPLE_HEAD, show_header=heads, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
     for column in laid:
         justify: Any = "right" if column.numeric else "left"
         table.add_column(column.head, justify=justify, width=column.width, overflow="fold")

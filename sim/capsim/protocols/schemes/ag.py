@@ -8,7 +8,7 @@ from capsim.protocols.schemes import ecmp
 SCHEME = replace(
     ecmp.SCHEME,
     name="ag",
-    summary="trains of packets, longer on unequal paths",
+    summary="trains, longer on unequal paths",
     reconstructed=True,
     balancer=GRANULARITY,
     cite="ag2019",

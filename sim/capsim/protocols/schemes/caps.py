@@ -14,7 +14,7 @@ STACK = replace(ecmp.STACK, layer=CAPS_LAYER)
 SCHEME = replace(
     ecmp.SCHEME,
     name="caps",
-    summary="coded and sprayed short flows, adaptive long flows",
+    summary="short coded and sprayed, long adapt",
     short=STACK,
     balancer=CAPS,
     cite="caps",

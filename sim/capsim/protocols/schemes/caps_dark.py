@@ -14,7 +14,7 @@ STACK = replace(caps.STACK, layer=LAYER)
 SCHEME = replace(
     caps.SCHEME,
     name="caps_dark",
-    summary="CAPS that learns sizes as flows go on",
+    summary="CAPS, sizes learned as flows go on",
     short=STACK,
     long=STACK,
     balancer=BALANCER,

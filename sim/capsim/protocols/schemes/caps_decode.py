@@ -12,6 +12,6 @@ LAYER = replace(caps.STACK.layer, params=replace(caps.STACK.layer.params, ack=Ac
 SCHEME = replace(
     caps.SCHEME,
     name="caps_decode",
-    summary="CAPS whose ACKs wait for the decoding of a unit",
+    summary="CAPS, ACKs wait for a decoded unit",
     short=replace(caps.STACK, layer=LAYER),
 )

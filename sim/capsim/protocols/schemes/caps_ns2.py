@@ -33,7 +33,7 @@ LONG = replace(ecmp.STACK, transport=TAHOE, congestion=windows.TAHOE)
 SCHEME = replace(
     caps.SCHEME,
     name="caps_ns2",
-    summary="what the authors' ns-2 code of CAPS does",
+    summary="CAPS as in the authors' ns-2 code",
     short=replace(LONG, layer=LAYER),
     long=LONG,
     balancer=replace(OWN_PATHS, params=replace(OWN_PATHS.params, round_robin=True)),

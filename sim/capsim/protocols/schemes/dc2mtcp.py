@@ -9,6 +9,4 @@ from capsim.protocols.layers.dc2 import DC2
 from capsim.protocols.schemes import ietf_mptcp
 
 STACK = replace(ietf_mptcp.STACK, layer=DC2)
-SCHEME = replace(
-    ietf_mptcp.SCHEME, name="dc2mtcp", summary="MPTCP with a few coded packets across subflows", short=STACK, long=STACK
-)
+SCHEME = replace(ietf_mptcp.SCHEME, name="dc2mtcp", summary="MPTCP, a few packets coded", short=STACK, long=STACK)

@@ -15,7 +15,7 @@ STACK = replace(dctcp.STACK, transport=TRANSPORT, marking=ENTROPY)
 SCHEME = replace(
     dctcp.SCHEME,
     name="dctcp_rack_reps",
-    summary="DCTCP, losses found by time; entropies that come back unmarked are taken again",
+    summary="DCTCP, losses by time, entropies without marks taken again",
     short=STACK,
     long=STACK,
     cite="RFC 8257, RFC 8985, arXiv:2407.21625",

@@ -31,7 +31,7 @@ STACK = replace(rack_rps.SCHEME.short, layer=replace(CAPS_LAYER, params=CODING))
 SCHEME = replace(
     rack_rps.SCHEME,
     name="ec_rack",
-    summary="sprayed blocks of 32 with 8 repair packets, what is missing then repeated",
+    summary="sprayed blocks of 32 with 8 repair packets, then repeats",
     short=STACK,
     long=STACK,
     cite="arXiv:2505.05366, RFC 8985",

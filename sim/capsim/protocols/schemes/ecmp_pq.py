@@ -8,7 +8,7 @@ from capsim.protocols.schemes import ecmp
 SCHEME = replace(
     ecmp.SCHEME,
     name="ecmp_pq",
-    summary="ECMP, short flows first, long ones pushed out",
+    summary="ECMP, short first, long pushed out",
     long=replace(ecmp.STACK, priority=1),
     queue=PRIORITY,
     cite="caps",

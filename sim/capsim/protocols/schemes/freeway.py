@@ -8,7 +8,7 @@ from capsim.protocols.schemes import ecmp
 SCHEME = replace(
     ecmp.SCHEME,
     name="freeway",
-    summary="short and long flows on paths of their own",
+    summary="short, long flows on their own paths",
     reconstructed=True,
     balancer=FREEWAY,
     cite="freeway2014",

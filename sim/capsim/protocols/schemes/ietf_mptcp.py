@@ -9,7 +9,7 @@ STACK = replace(mptcp.STACK, sharing=IETF_MPTCP)
 SCHEME = replace(
     mptcp.SCHEME,
     name="ietf_mptcp",
-    summary="MPTCP that retransmits elsewhere after a timeout",
+    summary="MPTCP, resends elsewhere at timeout",
     short=STACK,
     long=STACK,
     cite="dc2mtcp",

@@ -10,6 +10,4 @@ from capsim.protocols.schemes import ps
 from capsim.protocols.sharing.mmptcp import MMPTCP
 
 STACK = replace(ps.STACK, congestion=LIA, sharing=MMPTCP)
-SCHEME = replace(
-    ps.SCHEME, name="mmptcp", summary="scattered first, then eight coupled subflows", short=STACK, long=STACK
-)
+SCHEME = replace(ps.SCHEME, name="mmptcp", summary="scattered first, then 8 subflows", short=STACK, long=STACK)

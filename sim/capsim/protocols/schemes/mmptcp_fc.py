@@ -6,6 +6,4 @@ from capsim.protocols.congestion.fully_coupled import FULLY_COUPLED
 from capsim.protocols.schemes import mmptcp
 
 STACK = replace(mmptcp.STACK, congestion=FULLY_COUPLED)
-SCHEME = replace(
-    mmptcp.SCHEME, name="mmptcp_fc", summary="MMPTCP, windows that grow and shrink as one", short=STACK, long=STACK
-)
+SCHEME = replace(mmptcp.SCHEME, name="mmptcp_fc", summary="MMPTCP, fully coupled windows", short=STACK, long=STACK)

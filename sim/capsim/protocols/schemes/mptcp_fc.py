@@ -9,7 +9,7 @@ STACK = replace(mptcp.STACK, congestion=FULLY_COUPLED)
 SCHEME = replace(
     mptcp.SCHEME,
     name="mptcp_fc",
-    summary="eight subflows, windows that grow and shrink as one",
+    summary="8 subflows, fully coupled windows",
     short=STACK,
     long=STACK,
     cite="mmptcp",

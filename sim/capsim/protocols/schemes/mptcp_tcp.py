@@ -5,5 +5,5 @@ from dataclasses import replace
 from capsim.protocols.schemes import ecmp, mptcp
 
 SCHEME = replace(
-    mptcp.SCHEME, name="mptcp_tcp", summary="long flows by MPTCP, short flows by TCP", short=ecmp.STACK, cite="mmptcp"
+    mptcp.SCHEME, name="mptcp_tcp", summary="long flows MPTCP, short flows TCP", short=ecmp.STACK, cite="mmptcp"
 )

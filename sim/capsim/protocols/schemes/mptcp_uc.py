@@ -7,5 +7,5 @@ from capsim.protocols.schemes import mptcp
 
 STACK = replace(mptcp.STACK, congestion=RENO)
 SCHEME = replace(
-    mptcp.SCHEME, name="mptcp_uc", summary="eight subflows, a TCP each", short=STACK, long=STACK, cite="mmptcp"
+    mptcp.SCHEME, name="mptcp_uc", summary="8 subflows, a TCP each", short=STACK, long=STACK, cite="mmptcp"
 )

@@ -24,7 +24,7 @@ STACK = replace(
 SCHEME = replace(
     ecmp.SCHEME,
     name="ndp",
-    summary="full rate at once, full ports send headers on, receivers pull the rest at the rate of their links",
+    summary="full rate at once, full ports send headers on, receivers pull",
     short=STACK,
     long=STACK,
     queue=replace(TRIM_QUEUE, params=replace(TRIM_QUEUE.params, headers_per_data=10)),

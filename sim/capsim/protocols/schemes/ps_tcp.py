@@ -5,4 +5,4 @@ from dataclasses import replace
 from capsim.protocols.schemes import ecmp, ps
 
 SHORT = replace(ecmp.STACK, transport=ps.TRANSPORT)
-SCHEME = replace(ps.SCHEME, name="ps_tcp", summary="long flows scattered, short flows by TCP", short=SHORT)
+SCHEME = replace(ps.SCHEME, name="ps_tcp", summary="long flows scattered, short TCP", short=SHORT)

@@ -11,6 +11,6 @@ from capsim.protocols.sharing.scattered import SCATTERED
 SCHEME = replace(
     ps_ns3.SCHEME,
     name="ps_tcp_ns3",
-    summary="PS_TCP as in the authors' ns-3 code, short flows with the threshold of PS",
+    summary="PS_TCP as in the authors' ns-3 code",
     short=replace(tcp_ns3.STACK, sharing=SCATTERED),
 )

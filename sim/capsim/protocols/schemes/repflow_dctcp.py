@@ -11,7 +11,7 @@ from capsim.protocols.sharing.replicated import REPLICATED
 SCHEME = replace(
     dctcp.SCHEME,
     name="repflow_dctcp",
-    summary="each short flow on two hashed paths, DCTCP",
+    summary="RepFlow with DCTCP",
     short=replace(dctcp.STACK, sharing=REPLICATED),
     cite="repflow",
 )

@@ -8,7 +8,7 @@ from capsim.protocols.schemes import ecmp, rps
 SCHEME = replace(
     rps.SCHEME,
     name="rps_pq",
-    summary="RPS, short flows first, long ones pushed out",
+    summary="RPS, short first, long pushed out",
     long=replace(ecmp.STACK, priority=1),
     queue=PRIORITY,
     cite="caps",

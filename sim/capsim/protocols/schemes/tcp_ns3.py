@@ -9,7 +9,7 @@ STACK = replace(ecmp.STACK, transport=NEWRENO_NS3)
 SCHEME = replace(
     ecmp.SCHEME,
     name="tcp_ns3",
-    summary="TCP as in the authors' ns-3 code of MMPTCP",
+    summary="TCP as in the authors' ns-3 code",
     short=STACK,
     long=STACK,
     cite="mmptcp",

@@ -24,7 +24,7 @@ STACK = replace(
 SCHEME = replace(
     ecmp.SCHEME,
     name="uet",
-    summary="ACKs and NACKs by packet, paths that are learned, windows by delays and marks, full ports send headers on",
+    summary="learned paths, windows by delays and marks, trimming, NACKs",
     short=STACK,
     long=STACK,
     queue=replace(
