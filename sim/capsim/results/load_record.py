@@ -439,21 +439,39 @@ def _not_at_their_load(runs: pd.DataFrame, axes: Sequence[str]) -> list[str]:
     """Return a line on the points whose runs do not reach the load that they name, with the remedy and its price."""
     shares = runs[["settled_before", "settled"]].min(axis=1)
     cold = runs.assign(share=shares)[shares < SETTLED]
-    if cold.empty:
-        return _begun_too_low(runs, axes)
-    named = _points(cold, runs, axes)
+    has_steady_start = cold["settled_before"] == 1
     begun = cold[cold["settled_before"] < SETTLED]
-    if begun.empty:
+    from_empty = cold[~has_steady_start] if begun.empty else begun
+    return [
+        *(_from_empty(from_empty, runs, axes) if len(from_empty) else ()),
+        *(_arrivals_end(cold[has_steady_start], runs, axes) if has_steady_start.any() else ()),
+        *_begun_too_low(runs, axes),
+    ]
+
+
+def _from_empty(cold: pd.DataFrame, runs: pd.DataFrame, axes: Sequence[str]) -> list[str]:
+    """Return a line on points that begin empty: all expected to begin below their load, or none."""
+    named = _points(cold, runs, axes)
+    if not (cold["settled_before"] < SETTLED).any():
         return [
             f"not at its load: {_range(100 * cold['share'], digits=0)}% of the time of flows lies before the last "
             f"arrival{named}: long flows end in a network that empties; give traffic.start=steady, which lets arrivals "
             "go on, or more flows"
         ]
-    steady, empty = (_range(begun[name], digits=0) for name in ("flows_if_steady", "flows_to_settle"))
+    steady, empty = (_range(cold[name], digits=0) for name in ("flows_if_steady", "flows_to_settle"))
     return [
-        f"not at its load: a flow finds {_range(100 * begun['settled_before'], digits=0)}% of the flows in progress of "
+        f"not at its load: a flow finds {_range(100 * cold['settled_before'], digits=0)}% of the flows in progress of "
         f"the steady state{named}, since the network is empty at the beginning: give traffic.start=steady, with which "
         f"about {steady} flows run in all, or {empty} flows"
+    ]
+
+
+def _arrivals_end(cold: pd.DataFrame, runs: pd.DataFrame, axes: Sequence[str]) -> list[str]:
+    """Return a line on points with a steady start whose flows last longer than the arrivals drawn behind them."""
+    return [
+        f"not at its load: {_range(100 * cold['share'], digits=0)}% of the time of flows lies before the last "
+        f"arrival{_points(cold, runs, axes)}: arrivals end before the flows that count; give a longer "
+        "traffic.cool_down_s, or more flows"
     ]
 
 

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from capsim import FatTree, FlowList, LeafSpine, ParameterError, Poisson, Scenario, draw_flows, simulate
 from capsim.base.clock import PS_PER_S
 from capsim.fabric.endpoints import Pairs
-from capsim.results.load_record import load_record
+from capsim.results.load_record import load_record, load_remarks
 from capsmodel import load_workload, run_precision
 
 KIND = LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, rate_bps=10e9, delay_s=1e-6)
@@ -216,6 +217,25 @@ def test_a_cold_start_says_what_it_lacks_and_what_mends_it() -> None:
     scaled = Poisson(workload="websearch", load=0.6, flows=30, exact_load=True)
     exact = simulate(Scenario(fabric=KIND, traffic=(scaled,), end_s=20.0), scheme="rps")
     assert any(line.startswith("not at its load") for line in exact.remarks())  # nothing silences it
+
+
+def test_a_steady_start_whose_arrivals_end_early_is_not_told_to_start_steadily() -> None:
+    ends = simulate(Scenario(fabric=KIND, traffic=(steady(cool_down_s=0.0),), end_s=20.0), scheme="rps")
+    assert ends.loads["settled"] < 0.9
+    lines = [line for line in ends.remarks() if line.startswith("not at its load")]
+    assert any(f"{100 * ends.loads['settled']:.0f}% of the time of flows lies before" in line for line in lines)
+    assert any("give a longer traffic.cool_down_s, or more flows" in line for line in lines)
+    assert not any("start=steady" in line for line in lines)
+
+
+def test_runs_with_and_without_a_steady_start_have_the_remedy_of_each() -> None:
+    own = {"settled_start": [np.nan, 0.97], "kept_slowdown": [np.nan, 2.0], "flows_if_longer": [np.nan, 30.0]}
+    runs = pd.DataFrame({"scheme": ["cold", "warm"], "settled_before": [0.4, 1.0], "settled": [0.6, 0.7], **own})
+    runs = runs.assign(flows_if_steady=90.0, flows_to_settle=4000.0, offered_over_asked=1.0, flows=30)
+    runs = runs.assign(expected_load_hosts=0.6, expected_load_inner=0.6, backlog_growth=1.0, backlog_growth_low=1.0)
+    of_empty, of_steady = load_remarks(runs)
+    assert "finds 40% of the flows in progress of the steady state (cold)" in of_empty
+    assert "70% of the time of flows lies before the last arrival (warm): arrivals end" in of_steady
 
 
 def test_a_fat_tree_under_a_load_of_its_uplinks_starts_steadily_too() -> None:
