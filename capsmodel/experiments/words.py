@@ -37,8 +37,8 @@ __all__ = [
     "above",
     "all_of",
     "below",
-    "has_size",
     "kendall",
+    "near",
     "verdict_word",
     "within",
     "word_on",
@@ -104,10 +104,10 @@ def within(interval: Interval, low: float, high: float) -> Holds:
     return False if interval.high < low or interval.low > high else None
 
 
-def has_size(interval: Interval, printed: float, reading_error: float = 0.0) -> Holds:
-    """Return whether a measured value is a printed one: all of its interval within 10%, or half of the last digit."""
-    near = max(reading_error, CLOSE_RELATIVE * abs(printed)) + ROUNDING * abs(printed)
-    return within(interval, printed - near, printed + near)
+def near(printed: float, reading_error: float = 0.0) -> tuple[float, float]:
+    """Return the range in which a measured value is a printed one: within 10%, or half of the last digit."""
+    distance = max(reading_error, CLOSE_RELATIVE * abs(printed)) + ROUNDING * abs(printed)
+    return printed - distance, printed + distance
 
 
 def all_of(*parts: Holds) -> Holds:

@@ -300,6 +300,8 @@ def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(made_up, capsys):
     assert re.search(r"lower: about (\d+) seeds \([\d.]+ CPU s\) decide it .*: give --seeds \1 ", out)
     assert {row["id"] for row in verdicts("DIR")} == {"lower"}
     assert {row["seeds"] for row in verdicts("DIR")} == {"16"}
+    assert {row["bound"] for row in verdicts("DIR")} == {"1"}
+    assert re.search(r"at +ours +bound\n", printed(line, capsys))
     assert [row["point"] for row in verdicts("DIR")] == [
         "rps against ecmp, traffic.load 0.3",
         "rps against ecmp, traffic.load 0.6",

@@ -211,11 +211,11 @@ def test_a_statement_on_a_sample_holds_fails_or_is_undecided() -> None:
 
 def test_a_measured_size_is_met_by_an_interval_that_is_close_as_a_whole() -> None:
     ends = ((9.1, 10.9), (9.1, 9.4), (10.6, 10.9), (8.9, 10), (10, 11.1), (0, 99), (7, 8.9), (11.1, 12))
-    assert [words.has_size(interval(*one), 10) for one in ends] == [
+    assert [words.within(interval(*one), *words.near(10)) for one in ends] == [
         True, True, True, None, None, None, False, False,
     ]  # fmt: skip
-    assert words.has_size(interval(8.1, 11.9), 10, 2) is True  # all of it within the reading error
-    assert words.has_size(interval(-10.9, -9.1), -10) is True
+    assert words.within(interval(8.1, 11.9), *words.near(10, 2)) is True  # all of it within the reading error
+    assert words.within(interval(-10.9, -9.1), *words.near(-10)) is True
 
 
 def test_all_of_fails_with_one_and_holds_with_all() -> None:

@@ -218,13 +218,19 @@ _VERDICTS = (
 )
 _AS_FILED = Column("before", "filed")
 _BEGINS = Column("begins", "begins")
+_OF_OPEN = (Column("printed", "printed"), Column("bound", "bound"))
 
 
 def print_verdicts(studied: "Studied", output: Output, before: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Print the verdict on each claim with our value at each point, and the verdict as filed where one is known."""
+    """Print the verdict on each claim with our value at each point, and the verdict as filed where one is known.
+
+    Where one is open because of a bound that its interval lies across, what is printed and the bound stand behind ours.
+    """
     rows, columns = records(studied.verdicts()), list(_VERDICTS)
     if any(row["begins"] for row in rows):
         columns.insert(2, _BEGINS)
+    if any(row["bound"] for row in rows):
+        columns += [column for column in _OF_OPEN if any(row[column.key] for row in rows)]
     if before:
         rows = [row | {"before": before.get(row["id"], "-")} for row in rows]
         columns.insert(1, _AS_FILED)

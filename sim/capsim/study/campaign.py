@@ -107,6 +107,8 @@ class Verdict:
         Of the interim analysis that it rests on; 0 before the first.
     points : tuple
         Name and interval of each sample.
+    undecided_at : mapping
+        The bounds that the interval of each sample lies across while they keep an open claim so, by name.
     skewness : mapping
         Of the samples, by name.
     again : Judged, optional
@@ -135,6 +137,7 @@ class Verdict:
     seeds: int
     points: tuple[tuple[str, Interval], ...]
     skewness: Mapping[str, float]
+    undecided_at: Mapping[str, tuple[float, ...]]
     again: Judged | None = None
     not_as_printed: tuple[str, ...] = ()
     times_printed: float = 0.0
@@ -223,6 +226,7 @@ class Campaign(KeptRuns):
             seeds=first.seeds,
             points=tuple(first.decision.intervals.items()),
             skewness=first.decision.skewness,
+            undecided_at=first.decision.undecided_at if verdict == OPEN else {},
             again=again,
             not_as_printed=others,
             times_printed=statement.times_printed(one.value for one in first.decision.intervals.values()),

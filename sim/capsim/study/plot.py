@@ -92,18 +92,27 @@ def verdict_latex(verdicts: pd.DataFrame) -> str:
     Examples
     --------
     >>> row = {"id": "gain", "metric": "mean FCT, short", "printed": "40..45 %", "word": "holds", "point": "load_0.2"}
-    >>> shown = verdict_latex(pd.DataFrame([row | {"ours": 0.58, "low": 0.56, "high": 0.6, "level": 0.99}]))
-    >>> print(*shown.splitlines()[2:5:2], sep="\n")
+    >>> row |= {"ours": 0.58, "low": 0.56, "high": 0.6, "bound": "", "level": 0.99}
+    >>> print(*verdict_latex(pd.DataFrame([row])).splitlines()[2:5:2], sep="\n")
     claim & metric & printed & at & verdict & ours (99\% interval) \\
     gain & mean FCT, short & 40..45 \% & load\_0.2 & holds & 0.580 (0.560--0.600) \\
+
+    What is open has the bound across which its interval lies:
+
+    >>> row |= {"word": "open", "high": 0.65, "bound": "0.6225"}
+    >>> print(*verdict_latex(pd.DataFrame([row])).splitlines()[2:5:2], sep="\n")
+    claim & metric & printed & at & verdict & ours (99\% interval) & bound \\
+    gain & mean FCT, short & 40..45 \% & load\_0.2 & open & 0.580 (0.560--0.650) & 0.6225 \\
     """
     names = ("id", "metric", "printed", "point", "word")
+    bound = ["bound"] if len(verdicts) and (verdicts["bound"] != "").any() else []
     rows = []
     for row in verdicts.to_dict("records"):
         ours = number_texts.with_interval(row["ours"], row["low"], row["high"])
-        rows.append(([row[name] for name in names], [_interval_latex(ours)]))
+        rows.append(([row[name] for name in names], [_interval_latex(ours), *(row[name] for name in bound)]))
     level = f"{100 * verdicts['level'].iloc[0]:g}" if len(verdicts) else "99"
-    return latex_table(["claim", "metric", "printed", "at", "verdict", f"ours ({level}% interval)"], rows)
+    heads = ["claim", "metric", "printed", "at", "verdict", f"ours ({level}% interval)"]
+    return latex_table(heads + bound, rows)
 
 
 def latex_table(heads: Sequence[str], rows: Sequence[tuple[Sequence[object], Sequence[str]]]) -> str:

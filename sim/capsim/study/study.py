@@ -55,6 +55,7 @@ from capsim.study.scheme_runs import (
 )
 from capsim.study.texts import check_percentile, claimed, mean_cells, mean_lines, verdict_cells
 from capsmodel.checks import ParameterError, choice, require
+from capsmodel.experiments.number_texts import number
 from capsmodel.experiments.reprs import as_html
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.designs import each_value_once
@@ -416,10 +417,12 @@ class Studied:
         """Return a row for each claim and point, with the verdict on the claim.
 
         The columns are ``id``, ``where``, ``claim``, ``metric`` in words, ``printed``, ``word``, ``begins``
-        (:meth:`.Design.begins`), ``about``, ``seeds``, ``point``, ``ours``, ``low``, ``high`` and ``level``: what of
-        the runs the verdict and ``ours`` are about, the median, ``low`` and ``high`` the ends of its interval, and the
-        probability with which it has what ours would be over all seeds. Levels are in the unit that is printed,
-        comparisons are ratios, and trends have two points: the last value against the first, and Kendall's tau.
+        (:meth:`.Design.begins`), ``about``, ``seeds``, ``point``, ``ours``, ``low``, ``high``, ``bound`` and ``level``:
+        what of the runs the verdict and ``ours`` are about, the median, ``low`` and ``high`` the ends of its interval,
+        the bound of what is claimed across which the interval lies while the verdict is open, in the unit of ours, and
+        the probability with which the interval has what ours would be over all seeds. Levels are in the unit that is
+        printed, comparisons are ratios, and trends have two points: the last value against the first, and Kendall's
+        tau.
         """
         rows = []
         for name in self.study._simulated:
@@ -428,9 +431,11 @@ class Studied:
             head |= {"metric": known_metric(self.study.design.metric(name)).words, "printed": claim.printed}
             head |= {"word": verdict.word, "begins": self.study.design.begins(name)}
             head |= {"about": ABOUT, "seeds": verdict.seeds}
-            nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan}
+            nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan, "bound": ""}
             points = [
-                {"point": point, "ours": one.value, "low": one.low, "high": one.high} for point, one in verdict.points
+                {"point": point, "ours": one.value, "low": one.low, "high": one.high}
+                | {"bound": " or ".join(map(number, verdict.undecided_at.get(point, ())))}
+                for point, one in verdict.points
             ]
             rows += [{**head, **point, "level": 1 - self.campaign.level} for point in points or [nothing]]
         return pd.DataFrame(rows)

@@ -459,3 +459,21 @@ def test_verdicts_have_metric_printed_size_and_level_and_are_a_table_in_latex(tm
     ] * len(gain)
     assert all(f" & {word} & " in line for word, line in zip(rows["word"], lines[4:], strict=False))
     assert "mean FCT, short, ms" in studied.to_latex(["mean_fct_short_s"])
+
+
+def test_an_open_claim_has_the_bound_across_which_its_interval_lies(tmp_path):
+    """A reduction by 40 to 45%, in round figures, ends at 38%: a ratio of 0.62."""
+
+    def on_the_bound(scheme, scenario, seed):
+        return 0.62 if scheme == "repflow" else 1.0
+
+    study = design(**TEXT_ALONE)
+    run(tmp_path / "runs", on_the_bound, study, spread=0.02)
+    studied = Study.of(study).results([tmp_path / "runs"])
+    rows = studied.verdicts().set_index("id")
+    assert set(rows.loc[["gain"], "word"]) == {"open"}
+    assert set(rows.loc[["gain"], "bound"]) == {"0.62"}
+    assert set(rows.loc[["tcp"], "bound"]) == {""}
+    lines = studied.to_latex().splitlines()
+    assert lines[2].endswith(r" & bound \\")
+    assert all(line.endswith(r" & 0.62 \\") for line in lines if line.startswith("gain"))

@@ -125,6 +125,10 @@ class Sample:
         """Return what an interval of it says of the claim."""
         return self.says.answers(interval) if self.says else _UNKNOWN
 
+    def undecided_at(self, interval: Interval) -> tuple[float, ...]:
+        """Return the bounds that keep what an interval of it says of the claim undecided."""
+        return self.says.undecided_at(interval) if self.says else ()
+
     def reached(self, interval: Interval) -> Holds:
         """Return whether it reaches the size that differences go "up to"."""
         return self.says.reached(interval) if self.says and self.says.reached else None
@@ -150,6 +154,11 @@ class Decision:
     word: VerdictWord
     intervals: dict[str, Interval]
     points: Sequence[Sample] = field(default=(), compare=False, repr=False)
+
+    @property
+    def undecided_at(self) -> dict[str, tuple[float, ...]]:
+        """The bounds that the interval of each point lies across while they keep the claim undecided."""
+        return {point.name: point.undecided_at(self.intervals[point.name]) for point in self.points}
 
     @property
     def skewness(self) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from math import inf, log10
+from math import inf, isfinite, log10
 
 from capsim.study.file import Claim
 from capsmodel.checks import ParameterError, require
@@ -23,11 +23,11 @@ from capsmodel.experiments.words import (
     PointAnswers,
     above,
     below,
-    has_size,
+    near,
     within,
 )
 
-__all__ = ["TRENDS", "Predicate", "Relation", "Says", "in_percent", "on_side", "reduction_pct"]
+__all__ = ["TRENDS", "Bounded", "Predicate", "Relation", "Says", "in_percent", "on_side", "reduction_pct"]
 
 Predicate = Callable[[Interval], Holds]
 PERCENT = "%"
@@ -39,6 +39,22 @@ _WITH_SIZE = ("equal", "below", "above", "best at")
 TRENDS = ("rising", "falling")
 """Claims about a series."""
 _WITHOUT_SIZE = ("not higher", "not lower", *TRENDS, "true")
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A predicate with the bounds at which its answer changes: it has none while one of them lies in the interval."""
+
+    holds: Predicate
+    bounds: tuple[float, ...]
+
+    def __call__(self, interval: Interval) -> Holds:
+        """Return whether it holds of an interval."""
+        return self.holds(interval)
+
+    def inside(self, interval: Interval) -> tuple[float, ...]:
+        """Return the bounds that lie in an interval, in rising order."""
+        return tuple(sorted(one for one in self.bounds if interval.low <= one <= interval.high))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,15 +97,31 @@ class Says:
         no_effect = self.no_effect(interval) if self.no_effect else allowed.no_effect
         return PointAnswers(found_size, direction, not_worse, no_effect)
 
+    def undecided_at(self, interval: Interval) -> tuple[float, ...]:
+        """Return the bounds that an interval lies across, and that keep what it says of the claim undecided.
 
-def on_side(upward: bool, bound: float) -> Predicate:
+        Those of the size that is claimed come first; where it is missed those of the direction, then that of no effect.
+
+        Examples
+        --------
+        >>> lower_by_half = Relation(is_="lower", printed=Printed.read("50 %")).of_ratio()
+        >>> wide = Interval(value=0.5, low=0.4, high=0.52, confidence=0.99, samples=8)
+        >>> [round(bound, 3) for bound in lower_by_half.undecided_at(wide)]  # within 10% of a reduction by 50%
+        [0.45]
+        """
+        asked = (self.reached,) if self.size(interval) else (self.size, self.direction, self.no_effect)
+        undecided = (one for one in asked if isinstance(one, Bounded) and one(interval) is None)
+        return next((one.inside(interval) for one in undecided), ())
+
+
+def on_side(upward: bool, bound: float) -> Bounded:
     """Return that a value is above a bound, or below it."""
     side = above if upward else below
-    return lambda interval: side(interval, bound)
+    return Bounded(lambda interval: side(interval, bound), (bound,))
 
 
-def _inside(low: float, high: float) -> Predicate:
-    return lambda interval: within(interval, low, high)
+def _inside(low: float, high: float) -> Bounded:
+    return Bounded(lambda interval: within(interval, low, high), tuple(filter(isfinite, (low, high))))
 
 
 def in_percent(ratio: Interval, *, upward: bool) -> Interval:
@@ -233,7 +265,7 @@ class Relation:
             reached=self._reached(),
         )
 
-    def _size_of_ratio(self) -> Predicate:
+    def _size_of_ratio(self) -> Bounded:
         if self.is_in_orders:
             low, high = self._printed.range
             return _inside(10**low, 10**high)
@@ -242,7 +274,11 @@ class Relation:
         met = self._is_printed(self._printed)
         if self.is_up_to:  # it begins at no difference
             met = _inside(0.0 if self.is_percentage else 1.0, self._printed.range[1])
-        return lambda interval: met(self._as_printed(interval))
+        return self._of_printed(met)
+
+    def _of_printed(self, met: Bounded) -> Bounded:
+        """Return what a ratio must be so that the percentage, or the number of times, is as it must be."""
+        return Bounded(lambda interval: met(self._as_printed(interval)), tuple(map(self._as_ratio, met.bounds)))
 
     def _as_printed(self, ratio: Interval) -> Interval:
         """Return a ratio with its interval as the percentage, or the number of times, that the claim gives."""
@@ -250,12 +286,11 @@ class Relation:
             return in_percent(ratio, upward=self.upward)
         return _inverse(ratio) if self.is_times_lower else ratio
 
-    def _is_printed(self, printed: Printed) -> Predicate:
+    def _is_printed(self, printed: Printed) -> Bounded:
         """Return what a value must be that is printed: near that size, or in that range."""
         if printed.is_range or self.is_computed:
             return _inside(*printed.range)
-        size, read = float(printed.low), reading_error(printed.low)
-        return lambda interval: has_size(interval, size, read)
+        return _inside(*near(float(printed.low), reading_error(printed.low)))
 
     @property
     def _is_more(self) -> bool:
@@ -283,12 +318,12 @@ class Relation:
         near = float(self.printed.high) / _PCT
         return 1 - near, 1 + near
 
-    def _reached(self) -> Predicate | None:
+    def _reached(self) -> Bounded | None:
         """Return what the largest of all points must be where the claim prints a size that differences go "up to"."""
         if not self.is_up_to:
             return None
-        printed = float(self._printed.high)
-        return lambda interval: has_size(self._as_printed(interval), printed, reading_error(self._printed.high))
+        printed = self._printed.high
+        return self._of_printed(_inside(*near(float(printed), reading_error(printed))))
 
     def of_gap(self) -> Says:
         """Return what a difference in a unit must be: the printed one, or at least on the same side of 0."""
