@@ -109,8 +109,8 @@ class Says:
         >>> [round(bound, 3) for bound in lower_by_half.undecided_at(wide)]  # within 10% of a reduction by 50%
         [0.45]
         """
-        asked = (self.reached,) if self.size(interval) else (self.size, self.direction, self.no_effect)
-        undecided = (one for one in asked if isinstance(one, Bounded) and one(interval) is None)
+        questions = (self.reached,) if self.size(interval) else (self.size, self.direction, self.no_effect)
+        undecided = (one for one in questions if isinstance(one, Bounded) and one(interval) is None)
         return next((one.inside(interval) for one in undecided), ())
 
 
