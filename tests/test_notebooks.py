@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from capsmodel.symbolic import DERIVATIONS
+
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 SOURCES = sorted((NOTEBOOKS / "src").glob("*.py"))
 CELL = re.compile(r"^# %%(?P<head>.*)\n(?P<text>(?:(?!# %%).*\n?)*)", re.MULTILINE)
+DISPLAYS = re.compile(r'DERIVATIONS\["(?P<name>\w+)"\]\(\)')
 FOLDED = {"source_hidden": True, "outputs_hidden": True}
 
 
@@ -49,6 +52,19 @@ def test_a_notebook_was_run_from_its_source_and_its_solutions_and_assertions_are
     folded = [cell for cell in found if cell["metadata"].get("jupyter") == FOLDED]
     assert all(cell["metadata"]["tags"] == ["hide-cell"] for cell in folded)
     assert found[-2:] == folded[-2:]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_lesson_displays_its_derivations_which_the_package_has(source):
+    """A line of a derivation that is changed is seen in the lesson, whose notebook is then written again."""
+    displayed = {
+        call["name"]: "".join(cell["outputs"][-1]["data"]["text/latex"])
+        for cell in code_cells(source)
+        if (call := DISPLAYS.fullmatch("".join(cell["source"]).strip()))
+    }
+    assert displayed
+    assert displayed == {name: DERIVATIONS[name]()._repr_latex_() for name in displayed}
+    assert "Derivation(" not in source.read_text(encoding="utf-8"), "a derivation stands in capsmodel.symbolic"
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)

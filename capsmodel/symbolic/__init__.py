@@ -1,4 +1,4 @@
-r"""The closed forms of the five papers as SymPy equations, and the derivations that simplify them.
+r"""The closed forms of the five papers as SymPy equations, and derivations of these and of the course's formulas.
 
 =================== ============================================================================
 Name                Holds
@@ -32,6 +32,8 @@ from capsmodel.symbolic import (
     decoding,
     fct,
     fct_long,
+    links,
+    losses,
     multipath,
     queueing,
     redundancy,
@@ -41,13 +43,18 @@ from capsmodel.symbolic.forms import Derivation, Formula, Step
 
 __all__ = ["DERIVATIONS", "FORMULAS", "Derivation", "Formula", "Step", "formulas_of", "latex_of"]
 
-_MODULES = (decoding, redundancy, coding_unit, reordering, queueing, fct, fct_long, congestion, multipath)
+_PAPERS = (decoding, redundancy, coding_unit, reordering, queueing, fct, fct_long, congestion, multipath)
+_BEYOND = (links, losses)
 
 FORMULAS: Mapping[str, Formula] = MappingProxyType(
-    {formula.name: formula for module in _MODULES for formula in module.FORMULAS}
+    {formula.name: formula for module in _PAPERS for formula in module.FORMULAS}
 )
 DERIVATIONS: Mapping[str, Callable[[], Derivation]] = MappingProxyType(
-    {derive.__name__.removeprefix("derive_"): derive for module in _MODULES for derive in module.DERIVATIONS}
+    {
+        derive.__name__.removeprefix("derive_"): derive
+        for module in (*_PAPERS, *_BEYOND)
+        for derive in module.DERIVATIONS
+    }
 )
 
 

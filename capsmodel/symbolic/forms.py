@@ -138,9 +138,9 @@ class Derivation:
     name : str
         Name in the registry.
     paper : str
-        Paper key.
+        Paper key; empty where no paper has the result.
     numbers : tuple of str
-        The equations it connects.
+        The equations it connects; none without a paper.
     steps : tuple of Step
         The lines in order.
 
@@ -191,7 +191,7 @@ class Derivation:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield f"{self.name} ({self.paper} {', '.join(self.numbers)})"
+        yield f"{self.name} ({self.paper} {', '.join(self.numbers)})" if self.paper else self.name
         for place, step in enumerate(self.steps, 1):
             yield f"{place}. {step.text}"
             rows = str(sp.pretty(step.expression, wrap_line=False)).splitlines()

@@ -242,8 +242,56 @@ def derive_timeout() -> Derivation:
     )
 
 
+def derive_coded_timeout() -> Derivation:
+    """Derive how likely a flow times out behind one coded packet of all its packets, by dc2mtcp Eq. 6.
+
+    Returns
+    -------
+    Derivation
+        From n subflows with windows w of at most 3 to the two losses that little loss leaves.
+
+    References
+    ----------
+    dc2mtcp Eq. 6.
+
+    Examples
+    --------
+    >>> derivation = derive_coded_timeout()
+    >>> derivation.holds(), derivation.steps[2].expression
+    (True, Eq(P_to, -n*p*w*(1 - p)**(n*w) - (1 - p)**(n*w) + 1))
+    """
+    p, w = loss, sp.Symbol("w", integer=True, positive=True)
+    packets, prob = n * w, sp.Symbol("P_to")
+    whole = (1 - p) ** packets
+    repaired = packets * p * (1 - p) ** (packets - 1) * (1 - p)
+    left = 1 - whole - packets * p * whole
+    pairs = packets * (packets + 1) / 2
+    return Derivation(
+        "coded_timeout",
+        "dc2mtcp",
+        ("Eq. 6",),
+        (
+            Step(
+                "Without a code: in windows of at most 3 packets any loss is a timeout",
+                sp.Eq(prob, 1 - whole),
+                tuple(same(1 - _at(TIMEOUT_EXACT, size), (1 - p_i) ** size) for size in (1, 2, 3)),
+            ),
+            Step(
+                "Exactly one packet of n w is lost, and the coded one is not",
+                sp.Eq(sp.Symbol("repaired"), sp.Mul(packets, p, (1 - p) ** (packets - 1), 1 - p, evaluate=False)),
+            ),
+            Step("The coded packet spares these timeouts", sp.Eq(prob, left), (same(1 - whole - repaired, left),)),
+            Step(
+                "With little loss two packets of n w + 1 have to be lost",
+                sp.Eq(prob, pairs * p**2 + sp.O(p**3)),
+                (same(sp.diff(left, p).subs(p, 0), 0), same(sp.diff(left, p, 2).subs(p, 0) / 2, pairs)),
+            ),
+        ),
+    )
+
+
 def _at(form: sp.Expr, packets: int) -> sp.Expr:
     return form.subs(window, packets).doit()
 
 
-DERIVATIONS = (derive_redundancy_rate, derive_timeout)
+DERIVATIONS = (derive_redundancy_rate, derive_timeout, derive_coded_timeout)

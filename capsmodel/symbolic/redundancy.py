@@ -171,4 +171,50 @@ def derive_repair_packets() -> Derivation:
     )
 
 
-DERIVATIONS = (derive_overhead, derive_repair_packets)
+def derive_missed_share() -> Derivation:
+    """Derive which blocked packets the rule "twice the average" of caps misses.
+
+    Returns
+    -------
+    Derivation
+        From the RTT beside a long flow, between half and all of its largest, to the share below twice the average.
+
+    References
+    ----------
+    caps u (VI-A, VI-B) blocking probability.
+
+    Examples
+    --------
+    >>> derivation = derive_missed_share()
+    >>> derivation.holds(), sp.solve(derivation.result.rhs - 1, p_B)[-1]
+    (True, 9/14)
+    """
+    u, half = sp.Symbol("u", positive=True), sp.Rational(1, 2)
+    density = sp.Rational(8, 3) * u
+    mean, below = sp.integrate(u * density, (u, half, 1)), (4 * u**2 - 1) / 3
+    threshold = 2 * p_B * mean
+    return Derivation(
+        "missed_share",
+        "caps",
+        ("u (VI-A, VI-B) blocking probability",),
+        (
+            Step(
+                "Density of the RTT between half and all, proportional to it",
+                sp.Eq(sp.Function("f")(u), density),
+                (same(sp.integrate(density, (u, half, 1)), 1),),
+            ),
+            Step("Its mean", sp.Eq(sp.Symbol("ubar"), mean), (same(mean, sp.Rational(7, 9)),)),
+            Step(
+                "Twice the average of all, while other RTTs are short against L",
+                sp.Eq(sp.Symbol("threshold"), threshold),
+            ),
+            Step(
+                "Blocked packets below it are missed, from half on",
+                sp.Eq(sp.Symbol("missed"), below.subs(u, threshold)),
+                (same(sp.diff(below, u), density), same(below.subs(u, half), 0)),
+            ),
+        ),
+    )
+
+
+DERIVATIONS = (derive_overhead, derive_repair_packets, derive_missed_share)

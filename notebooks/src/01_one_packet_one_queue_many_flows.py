@@ -1,8 +1,8 @@
 # %% [markdown]
 # # One packet, one queue, many flows
 #
-# Between two servers of a data centre there are many paths of equal length. Most flows are short and should be over
-# soon; a few long ones carry most of the bytes and keep queues full. How long does a flow take, and why? This
+# Between two servers of a data centre there are many paths of equal length. Most transfers (*flows*) are short and
+# should be over soon; a few long ones carry most of the bytes. How long does a flow take, and why? This
 # [course](../docs/course.md) answers with formulas and with simulated packets, and shows where each formula fails.
 # Symbols that lessons share stand in [one table](../docs/glossary.md#symbols-of-the-course).
 #
@@ -16,6 +16,7 @@ from matplotlib import pyplot as plt
 
 from capsim import LeafSpine, Listed, Poisson, Probes, Scenario, Trace, compare, simulate, with_settings
 from capsmodel.experiments.agreement import Count, agreement
+from capsmodel.symbolic import DERIVATIONS
 
 # %% [markdown]
 # ## One packet
@@ -25,7 +26,7 @@ from capsmodel.experiments.agreement import Count, agreement
 # ```text
 #          spine0   spine1   spine2   spine3          every link: 1 Gbps, 10 µs
 #             each spine is linked to both leaves
-#                  leaf0            leaf1             each port of a switch: 50 packets
+#                  leaf0            leaf1             buffer of a port: 50 packets
 #            host0 ... host3   host4 ... host7
 # ```
 #
@@ -37,12 +38,13 @@ from capsmodel.experiments.agreement import Count, agreement
 # 2. all $X$ packets may leave back to back,
 # 3. all links have the same rate.
 #
-# Then the last packet has left the host after $X\tau$. On each of the other three links it needs $\tau$, and on all
-# four $d$:
-#
-# $$FCT = X\tau + 3\tau + 4d$$
-#
-# This is the least possible *flow completion time* (FCT). A completion time over the least one is called *slowdown*.
+# Let $t(i,j)$ be the time at which packet $i$ has left link $j$. SymPy, a program for algebra, checks each line:
+
+# %%
+DERIVATIONS["store_and_forward"]()
+
+# %% [markdown]
+# This is the least possible *flow completion time* (FCT). A completion time divided by it is called *slowdown*.
 
 
 # %%
@@ -80,8 +82,8 @@ plt.show()
 #
 # ## One queue
 #
-# Now assumption 1 fails: three hosts send 1 MB each to host 4. The others wait in the *queue* of the port from leaf 1
-# to host 4, and what finds it full is dropped. *Probes* sample a port at regular times.
+# Now assumption 1 fails: three hosts send 1 MB each to host 4. Packets wait in the *queue* of the port from leaf 1 to
+# host 4, and one that finds it full is dropped. *Probes* sample a port at regular times.
 
 # %% mystnb={"image": {"alt": "queue over time: it fills up, is full at 50 packets, and empties after losses"}}
 three = Scenario(

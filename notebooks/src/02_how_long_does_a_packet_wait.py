@@ -28,10 +28,10 @@ from capsmodel.symbolic import DERIVATIONS
 # 3. the buffer is never full, and bursts are sent whole, in the order of their arrival;
 # 4. the size of a burst does not depend on those before it.
 #
-# Because of assumption 1 an arriving burst finds what there is on average over time. With probability $\rho$ the port
-# is sending a burst, more often a large one than a small one, and what is left of it is $E[B^2]/2E[B]$ on average.
-# Besides, as many bursts wait as arrive during a wait, $\lambda E[W]$ with the rate $\lambda=\rho/E[B]$ (Little's law),
-# and each takes $E[B]$:
+# Because of assumption 1 an arriving burst finds the port as it is on average over time. With probability $\rho$ the
+# port is sending a burst, more often a large one than a small one, and what is left of it is $E[B^2]/2E[B]$ on
+# average. Besides, as many bursts wait as arrive during a wait, $\lambda E[W]$ with the rate $\lambda=\rho/E[B]$
+# (Little's law), and each takes $E[B]$:
 #
 # $$E[W]=\rho\,\frac{E[B^2]}{2E[B]}+\frac{\rho}{E[B]}\,E[W]\,E[B]
 # \quad\Rightarrow\quad E[W]=\frac{\rho}{2(1-\rho)}\,\frac{E[B^2]}{E[B]}$$
@@ -55,8 +55,8 @@ DERIVATIONS["wait_percentile"]()
 # %% [markdown]
 # ## Formula and packets
 #
-# Bursts are flows of 44 packets that leave in one window, from hosts a thousand times as fast as the port. What a flow
-# takes longer than one that is alone is its wait.
+# Bursts are flows of 44 packets that leave in one window, from hosts a thousand times as fast as the port. The wait of
+# a flow is its completion time less that of a flow alone.
 
 
 # %%

@@ -60,8 +60,8 @@ print("published:", *PAPER_UNITS, "\nEq. 4:    ", *best["eq4"].k)
 
 # %% [markdown]
 # The reason: with $r$ by the mean rule $p_S$ is 0.57 to 0.76 for all units of ten packets or more, at $p_B=0.2$. So
-# $p_S^{w/k}$ rises from $k=4$ to 61, a sawtooth as in lesson 3. One packet more in a unit adds 6 µs to $d_B$; a window
-# that waits for a blocked packet takes 2.9 ms longer.
+# $p_S^{w/k}$ rises from $k=4$ to 61, in a sawtooth as in lesson 3. One packet more in a unit adds 6 µs to $d_B$; a
+# window that waits for a blocked packet takes 2.9 ms longer.
 #
 # What if assumption 3 fails? We add the time to send the repair packets of a window, and choose $r$ freely instead of
 # by the rule:
@@ -129,7 +129,7 @@ for (objective, number), interval in within.items():
 
 # %% [markdown]
 # Until the last ACK, *one unit for the whole window is best* with many repair packets: the fewer units, the fewer can
-# fail. With few, sizes from 56 on cannot be distinguished from it, which is near the optimum of Eq. 4.
+# fail. With few repair packets sizes from 56 on cannot be distinguished from it; Eq. 4 has its optimum there.
 #
 # The mean over packets has its minimum *inside* the range, if there are enough repair packets: of several units the
 # first is delivered while later ones are still being sent. Sizes from 8 to 40 cannot be distinguished from the best;

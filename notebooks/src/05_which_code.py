@@ -21,9 +21,10 @@ from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.experiments.agreement import Count, agreement
 from capsmodel.experiments.statistics.intervals import wilson_interval
+from capsmodel.symbolic import DERIVATIONS
 
 # %% [markdown]
-# ## A random code, by hand
+# ## A random code
 #
 # A received packet is a sum of the source packets, with coefficients from the finite field GF($q$) of $q$ elements.
 # Assume that
@@ -31,12 +32,11 @@ from capsmodel.experiments.statistics.intervals import wilson_interval
 # 1. all coefficients are drawn uniformly and independently;
 # 2. losses do not depend on them.
 #
-# The $k$ received packets decode if none is a combination of those before it. When $i$ independent ones are there, they
-# span $q^i$ of the $q^k$ possible vectors of coefficients, so the next is new with probability $1-q^{i-k}$. The
-# probability that all $k$ are new is the product
-#
-# $$\prod_{i=0}^{k-1}\left(1-q^{i-k}\right)=\prod_{j=1}^{k}\left(1-q^{-j}\right)\approx 1-\frac{1}{q-1}\quad
-# \text{for large } q$$
+# Packets decode if $k$ of them are *new*, which is to say no combination of those before. Of the $q^k$ possible
+# combinations $i$ new ones span $q^i$:
+
+# %%
+DERIVATIONS["full_rank"]()
 
 # %%
 for q in (2, 16, 256):
@@ -44,9 +44,8 @@ for q in (2, 16, 256):
     print(f"GF({q}): ten packets of a unit with k = 10 do not decode with probability {dependent:.4f}")
 
 # %% [markdown]
-# For large $q$ one received packet more multiplies this by about $1/q$. With bytes as elements, $q=256$, nearly any $k$
-# decode. While $j$ dimensions are missing a packet is new with probability $1-q^{-j}$, so that with $q=2$ on average
-# $\sum_j 1/(2^j-1)=1.6$ packets more than $k$ are needed.
+# One received packet more divides this probability by about $q$. With bytes as elements, $q=256$, nearly any $k$
+# decode. With $q=2$ the sum in the last line is 1.6 packets.
 #
 # ## Three codes in one network
 #

@@ -129,7 +129,8 @@ for axes in (left, right):
 plt.show()
 
 # %% [markdown]
-# With less than one *spacing* between two packets none overtakes. From it on the formula is right for every delay:
+# If slow paths are slower by less than the *spacing* of two packets, none overtakes. Beyond, the formula is right for
+# every delay:
 # where the order is not kept, somewhere a slow packet is followed directly by a fast one. Only the *number* of packets
 # overtaken grows with the delay.
 #

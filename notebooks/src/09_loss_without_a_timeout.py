@@ -12,20 +12,6 @@
 #
 # Schemes: `ietf_mptcp` (*subflows, nothing coded between them*), `dc2mtcp` (*subflows that share a few codes*),
 # `sc_mptcp` (*subflows, a code over each block*).
-#
-# ## Assumptions
-#
-# 1. Each subflow sends one window of $w\le3$ packets, and nothing more.
-# 2. Packets are lost independently, with the same probability.
-# 3. One coded packet follows, mixes *all* packets of the flow, and is lost like the others.
-#
-# ## Derivation
-#
-# For a subflow with a window of at most three packets Eq. 6 (lesson 8) is exact: three packets cannot follow a loss, so
-# that only a window without loss is spared the timer, with probability $(1-p)^w$. All $n$ subflows are spared with
-# $(1-p)^{nw}$. A coded packet adds the cases in which exactly one of the $nw$ packets is lost and the coded one is not:
-#
-# $$P_{to} = 1-(1-p)^{nw}-nw\,p\,(1-p)^{nw-1}\,(1-p).$$
 
 # %%
 from dataclasses import dataclass, replace
@@ -52,6 +38,22 @@ from capsim.records import DATA, RETRANSMITTED
 from capsmodel.experiments.agreement import Count, agreement
 from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.multipath.timeouts import timeout_prob
+from capsmodel.symbolic import DERIVATIONS
+
+# %% [markdown]
+# ## Assumptions
+#
+# 1. Each subflow sends one window of $w\le3$ packets, and nothing more.
+# 2. Packets are lost independently, with the same probability.
+# 3. One coded packet follows, mixes *all* packets of the flow, and is lost like the others.
+#
+# ## Derivation
+#
+# In a window of three packets only two can follow a loss, which is one duplicate ACK too few (Eq. 6, lesson 8). The
+# coded packet repairs one loss of the $nw$ packets on all $n$ subflows:
+
+# %%
+DERIVATIONS["coded_timeout"]()
 
 # %% [markdown]
 # ## Formula and packets
@@ -117,15 +119,15 @@ print(*(f"{each.verdict}: model {each.model:.4f}, packets {each.measured:.4f}" f
 
 # %% [markdown]
 # *Left.* All six points agree with the formula. At 1% loss one packet in thirteen spares more than nine of ten
-# timeouts; at 10% two losses are as likely as one, and half of the timeouts remain. *Right.* In bursts fewer flows lose
-# anything: the curve without a code is too high. But those that do lose two or three, and one coded packet is not
-# enough: its curve is too low up to 3%, and it spares a quarter to a third.
+# timeouts; at 10% two losses are as likely as one, and more than half of the timeouts remain. *Right.* In bursts
+# fewer flows lose anything: the curve without a code is too high. But those that do lose two or three, and one coded
+# packet is not enough: its curve is too low up to 3%, and it spares a quarter to a third of the timeouts.
 #
 # ## Where assumption 3 fails: the end of a flow
 #
 # The sender of the paper does not know which packet is the last. It earns $\gamma=1/W$ coded packets for each data
 # segment, where $W$ is the sum of all windows, and sends one when it has earned more than one. A flow of 12 segments
-# over two subflows sends two; the queue below loses one of the twelve, each in a run of its own.
+# over two subflows sends two. Below one of the twelve is lost, in each run another one.
 
 
 # %% mystnb={"image": {"alt": "completion time by lost segment: without code mostly 200 ms, coded 0.3"}}
@@ -163,9 +165,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# Without a code eight of twelve losses cost the timer; with three packets of its subflow behind it a loss is repaired
-# fast. With a code ten of twelve cost nothing that can be seen. The last two segments are in no coded packet, since
-# less than one is earned when the flow ends.
+# Without a code eight of twelve losses end in a timeout; only with three packets of its subflow behind it is a loss
+# repaired fast. With a code ten of twelve cost no time that can be seen. The last two segments are in no coded
+# packet, since less than one is earned when the flow ends.
 #
 # ## Where assumption 2 fails: a busy fabric
 #

@@ -7,24 +7,11 @@
 #
 # **After this notebook** you can derive which blocked packets that rule misses, measure three rules, and name the
 # traffic and the acknowledgement for which each fails. It runs in about 20 s on one core.
-#
-# ## Assumptions
-#
-# 1. Packets are sprayed over all paths; each long flow stays on a path of its own and keeps a queue there.
-# 2. In each period the share of blocked ACKs is $p_B$.
-# 3. Packets that are not blocked all have the same RTT.
-# 4. Each packet is acknowledged when it arrives.
-#
-# ## Derivation
-#
-# The window of a long flow rises from half to all of what path and buffer hold, a packet in each RTT, and RTTs grow
-# with it: the time that it spends at a value is proportional to the value. SymPy checks:
 
 # %%
 import msgspec
 import numpy as np
 import pandas as pd
-import sympy as sp
 from matplotlib import pyplot as plt
 
 from capsim import load_scenario, simulate
@@ -38,35 +25,24 @@ from capsmodel.papers.measurements.blocking_estimators import (
     sampling_periods,
     usual_rtts,
 )
-from capsmodel.symbolic.forms import Derivation, Step, same
+from capsmodel.symbolic import DERIVATIONS
 
-u, p = sp.symbols("u p_B", positive=True)
-half, density = sp.Rational(1, 2), sp.Rational(8, 3) * u
-mean, below = sp.integrate(u * density, (u, half, 1)), (4 * u**2 - 1) / 3
-missed = Derivation(
-    "missed",
-    "",
-    (),
-    (
-        Step(
-            "Density of the RTT between half and all, proportional to it",
-            sp.Eq(sp.Function("f")(u), density),
-            (same(sp.integrate(density, (u, half, 1)), 1),),
-        ),
-        Step("Its mean", sp.Eq(sp.Symbol("ubar"), mean), (same(mean, sp.Rational(7, 9)),)),
-        Step(
-            "Twice the average of all, while other RTTs are short against L",
-            sp.Eq(sp.Symbol("threshold"), 2 * p * mean),
-        ),
-        Step(
-            "Blocked packets below it are missed, from half on",
-            sp.Eq(sp.Symbol("missed"), below.subs(u, 2 * p * mean)),
-            (same(sp.diff(below, u), density), same(below.subs(u, half), 0)),
-        ),
-    ),
-)
-assert missed.holds()
-missed
+# %% [markdown]
+# ## Assumptions
+#
+# 1. Packets are sprayed over all paths; each long flow stays on a path of its own and keeps a queue there.
+# 2. In each period the share of blocked ACKs is $p_B$.
+# 3. Packets that are not blocked all have the same RTT.
+# 4. Each packet is acknowledged when it arrives.
+#
+# ## Derivation
+#
+# The window of a long flow rises from half to all of what path and buffer hold, a packet in each RTT, and RTTs grow
+# with it: the time that it spends at a value is proportional to the value. Let $u$ be the RTT of a blocked packet over
+# the largest, $L$:
+
+# %%
+DERIVATIONS["missed_share"]()
 
 # %% [markdown]
 # So nothing is missed up to $p_B=9/28=0.32$, and everything from $9/14=0.64$ on: blocked packets raise the average,
@@ -127,12 +103,13 @@ right.set(
 plt.show()
 
 # %% [markdown]
-# *CAPS's rule* is right while few paths are blocked, and finds a fifth at most: as more are blocked its estimate
-# *falls*, when repair packets are needed most. The packets lie below the curve, since assumption 2 fails: a period with
-# more blocked ACKs misses a larger part of them (exercise 3). The smoothed average varies less and lies on the curve.
-# *The plain average* is right beside any number of long flows. But where nothing is blocked some RTTs are above their
-# mean as well: it reports 0.38, and CDCPS sends six repair packets for ten. When a burst begins, whose packets wait
-# behind each other, the smoothed average is still that of the time before, so that this rule reports a little as well.
+# *CAPS's rule* is right while few paths are blocked, and never finds more than a fifth: as more are blocked its
+# estimate *falls*, when repair packets are needed most. The packets lie below the curve, since assumption 2 fails: a
+# period with more blocked ACKs misses a larger part of them (exercise 3). The smoothed average varies less and lies
+# on the curve. *The plain average* is right beside any number of long flows. But where nothing is blocked some RTTs
+# are above their mean as well: it reports 0.38, and CDCPS sends six repair packets for ten. When a burst begins,
+# whose packets wait behind each other, the smoothed average is still that of the time before, so that this rule
+# reports a little as well.
 #
 # ## Where assumption 4 fails: acknowledged when decoded
 #

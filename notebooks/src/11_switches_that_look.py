@@ -12,9 +12,22 @@
 # | `ecmp` | a hash gives each flow a path |
 # | `presto` | 64 KB of a flow, round robin |
 # | `letflow` | what follows a pause moves at random |
-# | `conga` | the same, by loads leaves report |
+# | `conga` | after pauses, the least loaded path |
 # | `drill` | each packet to the shorter queue |
-#
+
+# %%
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+
+from capsim import LeafSpine, LinkChange, Listed, ParallelPaths, Poisson, Probes, Scenario, simulate
+from capsmodel.experiments.agreement import agreement
+from capsmodel.papers.measurements.means import batch_columns, mean_in_row
+from capsmodel.queueing.drawn_queues import drawn_queues_mean_wait
+from capsmodel.queueing.mg1 import mg1_mean_wait
+from capsmodel.symbolic import DERIVATIONS
+
+# %% [markdown]
 # ## Assumptions
 #
 # 1. A switch has many ports of one rate; packets come as a Poisson process.
@@ -25,38 +38,11 @@
 #
 # ## Derivation
 #
-# With many ports, queues are independent of each other, so that a packet finds $i$ or more packets at all of $d$ ports
-# with probability $s_i^d$. The number of ports with at least $i$ packets grows by arrivals and falls by departures:
-#
-# $$\rho\,(s_{i-1}^d-s_i^d) = s_i-s_{i+1}.$$
-#
-# Summed over all lengths from $i$ on, both sides telescope. What is left gives each $s_i$ from the one before,
-# beginning with $s_0=1$:
-#
-# $$\rho\,s_{i-1}^d = s_i,\qquad s_i = \rho^{\,1+d+\ldots+d^{i-1}} = \rho^{(d^i-1)/(d-1)}.$$
-#
-# Little's law gives the time in the system, $\sum s_i/\rho$, and the wait is one service less:
-#
-# $$W = \sum_{i\ge1} s_i/\rho - 1.$$
-#
-# For $d=1$ this is $\rho/(1-\rho)$. For $d=2$ the exponent doubles with each packet: long queues all but vanish.
+# Let $s_i$ be the share of ports with at least $i$ packets. With many ports queues are independent of each other, so
+# that a packet finds $i$ or more packets at all of $d$ ports with probability $s_i^d$:
 
 # %%
-import numpy as np
-import pandas as pd
-import sympy as sp
-from matplotlib import pyplot as plt
-
-from capsim import LeafSpine, LinkChange, Listed, ParallelPaths, Poisson, Probes, Scenario, simulate
-from capsmodel.experiments.agreement import agreement
-from capsmodel.papers.measurements.means import batch_columns, mean_in_row
-from capsmodel.queueing.drawn_queues import drawn_queues_mean_wait
-from capsmodel.queueing.mg1 import mg1_mean_wait
-
-d, i = sp.symbols("d i", positive=True)
-exponent = (d**i - 1) / (d - 1)
-assert sp.simplify(1 + d * exponent.subs(i, i - 1) - exponent) == 0
-sp.Eq(sp.Symbol("s_i"), sp.Symbol("rho") ** exponent)
+DERIVATIONS["drawn_queues"]()
 
 # %% [markdown]
 # ## Formula and packets
@@ -106,8 +92,8 @@ print(f"load 0.7: two drawn {waits[2, 0.7].mean:.2f} service times, two and one 
 # packets lie on the lines of constant service, half of what the derivation has for exponential service. A finite number
 # of ports adds a few per cent, the declared bias of the comparison.
 #
-# *Memory.* DRILL(2, 1), which its authors recommend, compares a third queue, the best of the last time. It waits
-# *longer*, 0.41 in place of 0.30. With packets of one size queues are often equal. Of equal ones it takes the
+# *Memory.* DRILL(2, 1), which its authors recommend, compares a third queue, the best of the last time. Its packets
+# wait *longer*, 0.41 in place of 0.30. With packets of one size queues are often equal. Of equal ones it takes the
 # remembered port, whose service began last, so that most of it is still to come.
 #
 # ## Where assumption 1 fails: a slow path

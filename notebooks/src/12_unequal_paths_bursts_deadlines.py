@@ -6,7 +6,19 @@
 #
 # **After this notebook** you can say which of your measurements decides about $k$ and $r$, derive why packets in round
 # robin are better off than at random, and say what bursts and deadlines cost. It runs in about 15 s on one core.
-#
+
+# %%
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+
+import capsmodel as cm
+from capsim.run.unequal_paths import sent_units
+from capsmodel.symbolic import DERIVATIONS
+
+# %% [markdown]
 # ## Assumptions
 #
 # 1. Losses of packets are independent of each other.
@@ -16,30 +28,17 @@
 #
 # ## Derivation
 #
-# *Round robin varies less than chance.* At random each packet is lost with probability $\bar p$, and $L$ is binomial.
-# In round robin packet $i$ has its $p_i$. With one packet for each path,
-#
-# $$\operatorname{Var} L = \sum_i p_i(1-p_i) = n\bar p(1-\bar p)-\sum_i(p_i-\bar p)^2 .$$
-#
-# *Bursts.* Let a path go from lost to lost with probability $1-1/b$ and from received to lost with $a$. Balance gives
-# $a$, and the difference of the two is what one packet says of the next; $D$ packets later it is
-#
-# $$\pi\,\frac1b=(1-\pi)\,a,\qquad \lambda=1-\frac1b-a=1-\frac1{b(1-\pi)},\qquad \lambda^D .$$
+# *Round robin varies less than chance.* Of $n$ packets $L$ are lost. In round robin packet $i$ has the loss probability
+# $p_i$ of its path:
 
 # %%
-from dataclasses import replace
+DERIVATIONS["round_robin"]()
 
-import numpy as np
-import pandas as pd
-import sympy as sp
-from matplotlib import pyplot as plt
+# %% [markdown]
+# *Bursts.* On a path with the loss probability $\pi$ a packet behind one that arrives is lost with probability $a$:
 
-import capsmodel as cm
-from capsim.run.unequal_paths import sent_units
-
-b, loss_of, a = sp.symbols("b pi a", positive=True)
-balance = sp.solve(sp.Eq(loss_of / b, (1 - loss_of) * a), a)[0]
-assert sp.simplify(1 - 1 / b - balance - (1 - 1 / (b * (1 - loss_of)))) == 0
+# %%
+DERIVATIONS["loss_bursts"]()
 
 # %% [markdown]
 # ## Sixteen paths, one target
@@ -83,9 +82,9 @@ print(f"least share: k = {best.k[best.best]}, r = {best.r[best.best]}, {best.sha
 
 # %% [markdown]
 # *Left.* With each further source packet the share falls, until one more repair packet is needed. The lowest point of
-# the sawtooth is the pair to take, 118 + 9. Round robin never needs more than chance. *Right.* The packets lie on both
-# formulas. With the same mean loss, bursts leave more units whole, and those that lose six packets or more are a
-# hundred times as many.
+# the sawtooth is the pair to take, 118 + 9. Round robin never needs more than a random choice. *Right.* The packets
+# lie on both formulas. With the same mean loss, bursts leave more units whole, and those that lose six packets or
+# more are a hundred times as many.
 #
 # ## Where assumption 1 fails: bursts
 #

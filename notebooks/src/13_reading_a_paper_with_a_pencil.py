@@ -18,14 +18,15 @@
 #
 # ## 1. A bound: mean, median and deviation
 #
-# Table 7 of MMPTCP (*sprayed at first, later eight subflows*) has for Limited Transmit and 20 senders a mean of 180.0
-# ms, a median of 99.5 ms and a standard deviation of 38.9 ms. But the median $m$ is the point with the least mean
-# distance, so that
+# Table 7 of MMPTCP (*sprayed at first, later eight subflows*) has for its variant Limited Transmit and 20 senders a
+# mean of 180.0 ms, a median of 99.5 ms and a standard deviation of 38.9 ms. But the median $m$ is the point with the
+# least mean distance, so that
 #
 # $$|\mu-m| = |E[X-m]| \le E|X-m| \le E|X-\mu| \le \sigma .$$
 #
 # The distance is 80.5 ms, two deviations: no distribution has these three. A mean of 108.0 would do, one digit away.
-# The conclusion, that it does as well as TCP under incast, holds with 108 too. *Assumption 1 fails.*
+# The conclusion, that it does as well as TCP under *incast* (many senders, one receiver), holds with 108 too.
+# *Assumption 1 fails.*
 #
 # ## 2. A count: an example that is a drawing
 #

@@ -9,9 +9,25 @@
 # many flows a 99th percentile needs, and say which answer to trust where they differ. It runs in about 130 s on one
 # core, most of it for the packets of whole fabrics.
 #
-# Schemes: `dctcp` (*one path, windows shrink by marks*), `uet` (*sprayed, windows by delay, ports trim*), `rps`
-# (*sprayed, Reno, full ports drop packets*), `conga` (*flowlets follow loads that leaves report*).
-#
+# Schemes: `dctcp` (*one path, long queues mark packets, which shrink windows*), `uet` (*sprayed, windows by delay, full
+# ports cut packets to headers*), `rps` (*sprayed, TCP, full ports drop packets*), `conga` (*after a pause a flow
+# takes the least loaded path*).
+
+# %%
+import numpy as np
+import pandas as pd
+from IPython.display import Image
+from matplotlib import pyplot as plt
+
+from capsim import Batch, LeafSpine, ParameterError, Poisson, Scenario, excerpt, model_inputs, simulate
+from capsim.results.fct import slowdown_by_size
+from capsim.results.prediction import simulated
+from capsmodel.calculator import CompletionTimes
+from capsmodel.datafiles import data_path
+from capsmodel.experiments.statistics.intervals import mean_interval
+from capsmodel.symbolic import DERIVATIONS
+
+# %% [markdown]
 # ## Assumptions
 #
 # 1. Flows arrive as a Poisson process between random pairs of hosts, in the steady state. (Formula, excerpt.)
@@ -26,48 +42,13 @@
 # the distribution of their sizes:
 
 # %%
-import numpy as np
-import pandas as pd
-import sympy as sp
-from IPython.display import Image
-from matplotlib import pyplot as plt
-
-from capsim import Batch, LeafSpine, ParameterError, Poisson, Scenario, excerpt, model_inputs, simulate
-from capsim.results.fct import slowdown_by_size
-from capsim.results.prediction import simulated
-from capsmodel.calculator import CompletionTimes
-from capsmodel.datafiles import data_path
-from capsmodel.experiments.statistics.intervals import mean_interval
-from capsmodel.symbolic.forms import Derivation, Step, same, telescoping
-
-rho, n, number, s = sp.symbols("rho n nbar s", positive=True)
-P, alone, two = (1 - rho) * rho**n, 1 / (1 - rho), (1 + rho) / (1 - rho)
-mean = rho / (1 - rho)
-sharing = Derivation(
-    "fair_share",
-    "",
-    (),
-    (
-        Step("Arrivals and departures balance between n and n + 1 flows", sp.Eq(sp.Symbol("P_n"), P)),
-        Step(
-            "The mean number, a sum that telescopes",
-            sp.Eq(number, mean),
-            (telescoping(n * P, -(n + mean) * rho**n, n),),
-        ),
-        Step(
-            "Little's law: time over time alone, at one link", sp.Eq(number / rho, alone), (same(mean / rho, 1 + mean),)
-        ),
-        Step("Each of two links adds what it would add alone", sp.Eq(s, two), (same(1 + 2 * mean, two),)),
-    ),
-)
-assert sharing.holds()
-sharing
+DERIVATIONS["fair_share"]()
 
 # %% [markdown]
 # A flow crosses the link of its sender and that of its receiver, so $s=1+2\bar n$. Links between switches add a third
-# and a fourth term if each flow has one path; sprayed packets find the sum of all uplinks, where hardly anything waits.
-# Short flows meet, each with a probability, other flows at their NIC, a queue at the receiver's port, and a window that
-# still grows. `predict_fct` has all of it; [its page](../docs/prediction.md) compares it with packets.
+# and a fourth term if each flow has one path; sprayed packets find the sum of all uplinks, where hardly anything
+# waits. Short flows meet, each with a probability, other flows at their own host, a queue at the receiver's port, and
+# a window that still grows. `predict_fct` has all of it; [its page](../docs/prediction.md) compares it with packets.
 #
 # ## The excerpt
 #
@@ -251,7 +232,7 @@ asked = {
     "2 leaves": (question("dctcp", 0.4), 2),
     "permutation": (permutation, 4),
     "CONGA": (question("conga", 0.4), 4),
-    "Reno, drops": (question("rps", 0.4), 4),
+    "TCP, drops": (question("rps", 0.4), 4),
 }
 for name, (scenario, leaves) in asked.items():
     print(f"{name:12} formula {answer(by_formula, scenario)}")
@@ -270,9 +251,9 @@ for leaves in (16, 4):
     print(f"permutation of {4 * leaves} hosts, mean slowdown {forced[leaves]}")
 
 # %% [markdown]
-# In four leaves a fifth of the flows stays in its leaf, in place of a twentieth, and meets no others on uplinks: a mean
-# slowdown of 1.6 in place of 2.0 would have been a wrong answer. For Reno the formula has a lower bound only (*bound*);
-# the excerpt includes the timeouts.
+# In four leaves a fifth of the flows stays in its leaf, in place of a twentieth, and meets no others on uplinks: a
+# mean slowdown of 1.6 in place of 2.0 would have been a wrong answer. For `rps` the formula has a lower bound only
+# (*bound*); the excerpt includes the timeouts.
 #
 # ## Which answer, then
 #
@@ -304,7 +285,7 @@ times
 
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. (1 + rho) / (1 - rho) = 4 at rho = 3/5. Behind one link it takes 1 / (1 - rho) = 2.5 times as long.
-print(f"1. rho = {sp.solve(sp.Eq(two, 4), rho)[0]}, and {float(alone.subs(rho, 0.6)):.3g} behind one link")
+print(f"1. rho = 3/5: {(1 + 3 / 5) / (1 - 3 / 5):.3g}, and {1 / (1 - 3 / 5):.3g} behind one link")
 
 
 def over_seeds(scenario, number):

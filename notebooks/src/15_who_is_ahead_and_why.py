@@ -11,10 +11,10 @@
 # - one path, or two: `ecmp` (a hash gives each flow a path), `repflow` (short flows twice, the first counts)
 # - all paths: `rps` (each packet takes a random path), `caps` (short flows sprayed with repair packets), `cdcps` (all
 #   flows sprayed and coded)
-# - loads and subflows: `conga` (flowlets follow loads that leaves report), `mptcp` (eight subflows of one coupled
-#   window), `mmptcp` (sprayed at first, later `mptcp`), `dc2mtcp` (subflows that share a few codes)
-# - short queues: `dctcp` (one path, windows shrink by marks), `dctcp_rps` (the same, sprayed), `rps_pq` (sprayed, short
-#   flows go first)
+# - loads and subflows: `conga` (after a pause a flow takes the least loaded path), `mptcp` (eight subflows of one
+#   coupled window), `mmptcp` (sprayed at first, later `mptcp`), `dc2mtcp` (subflows that share a few codes)
+# - short queues: `dctcp` (one path, long queues mark packets, which shrink windows), `dctcp_rps` (the same, sprayed),
+#   `rps_pq` (sprayed, short flows go first)
 #
 # ## Assumptions of a comparison
 #
@@ -43,6 +43,7 @@ from capsim.results.load_record import settled_before
 from capsmodel.coding.messages import mean_message_s
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.intervals import paired_ratio
+from capsmodel.symbolic import DERIVATIONS
 
 GROUPS = {
     "one path, or two": ("ecmp", "repflow"),
@@ -104,7 +105,7 @@ plt.show()
 # hosts. The windows of subflows are too small for three duplicate ACKs, and more flows have a timeout.
 #
 # *Assumption 1 fails.* If hosts send round robin over their connections, short flows do not wait behind the windows of
-# their own host: all but priority take 0.5 to 0.9 of the time they took, ECMP too, so that the panel looks alike.
+# their own host: all but priority take 0.5 to 0.9 of the time they took, ECMP too, so that ratios hardly change.
 #
 # *Assumption 2 fails.* A link with a tenth of its rate gets as many sprayed packets as the others, 4.6 times what it
 # can send, so that there is no steady state, and sprayed DCTCP is behind DCTCP on one path. What measures, CONGA and
@@ -117,7 +118,7 @@ plt.show()
 # Long flows need not pay: under DCTCP they get 2.7 times ECMP's throughput. CDCPS, which codes all flows, has no steady
 # state at this load; its marks are too good.
 #
-# ## Six of today in six cases
+# ## Six schemes of today in six cases
 #
 # At 100 Gbps on a fat-tree of 128 hosts. All are compared with `spray+mark`: packets over all paths, DCTCP's windows,
 # losses found by time (RACK). The six: the same over *one path*; the same with a *first window* of a round trip;
@@ -185,17 +186,15 @@ plt.show()
 #
 # ## From which loss on a code pays
 #
-# Assumption 5 fails with links that corrupt packets. A message of $X$ packets is sent alone.
-#
-# * *Repeat*: a lost packet comes a time $T$ later. With little loss the mean is $X\tau + T\,X\,p$.
-# * *Code*: $r$ repair packets behind each $k$; with $X/k$ units the mean is $X\tau + \frac Xk\,r\,\tau$, and no unit
-#   fails.
-# * *Equal* where $T X p = X r\tau/k$, so that
-#
-# $$p^* \approx \frac{r}{k}\,\frac{\tau}{T}.$$
-#
-# In the picture $T$ is a round trip, and a timer of 0.1 ms; marks are the permutation of 2 MB, whose senders also slow
-# down for a loss.
+# Assumption 5 fails with links that corrupt packets. A message of $X$ packets is sent alone. A lost packet is
+# retransmitted after $T$, longer than the message; or $r$ repair packets follow each $k$:
+
+# %%
+DERIVATIONS["coding_pays"]()
+
+# %% [markdown]
+# In the picture $T$ is a round trip, or a timer of 0.1 ms, and the message takes 0.16 ms: early losses cost nothing, so
+# that $p^*$ is larger. Marks are the permutation of 2 MB, whose senders also slow down for a loss.
 
 # %% mystnb={"image": {"alt": "code over repetition by loss: the formula is above 1 where packets are below"}}
 SENT = {"packets": 490, "packet_s": 4150 * 8 / 100e9}
