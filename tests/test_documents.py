@@ -237,26 +237,25 @@ def test_the_readme_counts_schemes_and_claims():
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
+def test_counts_of_roles_and_papers_are_those_of_the_packages(subtests):
+    cases = [
         ("sim/README.md", "has a component for each of {roles} *roles*. The {hosts} of hosts are a *stack*"),
         ("docs/howto/own_scheme.md", "A scheme is a combination of {roles} components"),
         ("docs/howto/own_scheme.md", "The {hosts} of hosts are a *stack*"),
         ("docs/glossary.md", "CAPS has {caps}, each a scheme of the simulator"),
         ("README.md", "all of them check what {papers} papers print"),
         ("docs/index.md", "holds the formulas of {papers} papers"),
-    ],
-)
-def test_counts_of_roles_and_papers_are_those_of_the_packages(name, sentence):
-    counts = {
-        "roles": len(ROLES),
-        "hosts": len(HOST_ROLES),
-        "caps": sum(each == "caps" or each.startswith("caps_") for each in schemes()),
-        "papers": len({row.claim.paper for row in claims()}),
-    }
-    text = " ".join((ROOT / name).read_text().split())
-    assert sentence.format(**{key: NUMBERS[count] for key, count in counts.items()}) in text
+    ]
+    for name, sentence in cases:
+        with subtests.test(name=name, sentence=sentence):
+            counts = {
+                "roles": len(ROLES),
+                "hosts": len(HOST_ROLES),
+                "caps": sum(each == "caps" or each.startswith("caps_") for each in schemes()),
+                "papers": len({row.claim.paper for row in claims()}),
+            }
+            text = " ".join((ROOT / name).read_text().split())
+            assert sentence.format(**{key: NUMBERS[count] for key, count in counts.items()}) in text
 
 
 def test_the_table_of_roles_has_them_all():

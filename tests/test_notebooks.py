@@ -4,8 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from capsmodel.symbolic import DERIVATIONS
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -32,46 +30,54 @@ def test_every_notebook_has_its_source():
     assert [int(path.stem[:2]) for path in SOURCES] == list(range(1, len(SOURCES) + 1))
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_a_notebook_says_what_it_teaches_and_has_exercises(source):
-    text = re.sub(r"\n#(?! %%) ?", " ", source.read_text(encoding="utf-8"))
-    assert "**After this notebook** you can " in text
-    assert re.search(r"\bruns in about \d+ s on one core", text)
-    exercises = text.partition("## Exercises")[2].partition("# %%")[0]
-    assert {"1. ", "2. ", "3. "} <= set(re.findall(r"\d\. ", exercises))
-    assert "| symbol" not in text, "all lessons have the symbols of one table, in docs/glossary.md"
-    asserted = text.partition(" The text of this notebook, asserted.")[2]
-    assert "## " not in asserted
-    assert 1 <= len(re.findall(r"\bassert ", asserted)) <= 10
+def test_a_notebook_says_what_it_teaches_and_has_exercises(subtests):
+    for source in SOURCES:
+        with subtests.test(source=source):
+            text = re.sub(r"\n#(?! %%) ?", " ", source.read_text(encoding="utf-8"))
+            assert "**After this notebook** you can " in text
+            assert re.search(r"\bruns in about \d+ s on one core", text)
+            exercises = text.partition("## Exercises")[2].partition("# %%")[0]
+            assert {"1. ", "2. ", "3. "} <= set(re.findall(r"\d\. ", exercises))
+            assert "| symbol" not in text, "all lessons have the symbols of one table, in docs/glossary.md"
+            asserted = text.partition(" The text of this notebook, asserted.")[2]
+            assert "## " not in asserted
+            assert 1 <= len(re.findall(r"\bassert ", asserted)) <= 10
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_a_notebook_was_run_from_its_source_and_its_solutions_and_assertions_are_folded(source):
-    found = code_cells(source)
-    assert ["".join(cell["source"]).strip() for cell in found] == cells(source)
-    folded = [cell for cell in found if cell["metadata"].get("jupyter") == FOLDED]
-    assert all(cell["metadata"]["tags"] == ["hide-cell"] for cell in folded)
-    assert found[-2:] == folded[-2:]
+def test_a_notebook_was_run_from_its_source_and_its_solutions_and_assertions_are_folded(subtests):
+    for source in SOURCES:
+        with subtests.test(source=source):
+            found = code_cells(source)
+            assert ["".join(cell["source"]).strip() for cell in found] == cells(source)
+            folded = [cell for cell in found if cell["metadata"].get("jupyter") == FOLDED]
+            assert all(cell["metadata"]["tags"] == ["hide-cell"] for cell in folded)
+            assert found[-2:] == folded[-2:]
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_a_lesson_displays_its_derivations_which_the_package_has(source):
+def test_a_lesson_displays_its_derivations_which_the_package_has(subtests):
     """A line of a derivation that is changed is seen in the lesson, whose notebook is then written again."""
-    displayed = {
-        call["name"]: "".join(cell["outputs"][-1]["data"]["text/latex"])
-        for cell in code_cells(source)
-        if (call := DISPLAYS.fullmatch("".join(cell["source"]).strip()))
-    }
-    assert displayed
-    assert displayed == {name: DERIVATIONS[name]()._repr_latex_() for name in displayed}
-    assert "Derivation(" not in source.read_text(encoding="utf-8"), "a derivation stands in capsmodel.symbolic"
+    for source in SOURCES:
+        with subtests.test(source=source):
+            displayed = {
+                call["name"]: "".join(cell["outputs"][-1]["data"]["text/latex"])
+                for cell in code_cells(source)
+                if (call := DISPLAYS.fullmatch("".join(cell["source"]).strip()))
+            }
+            assert displayed
+            assert displayed == {name: DERIVATIONS[name]()._repr_latex_() for name in displayed}
+            assert "Derivation(" not in source.read_text(encoding="utf-8"), "a derivation stands in capsmodel.symbolic"
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_every_picture_has_a_text_in_its_place(source):
-    drawn = [cell for cell in code_cells(source) if any("image/png" in out.get("data", {}) for out in cell["outputs"])]
-    texts = [cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "") for cell in drawn]
-    assert [text for text in texts if len(text) < 30] == []
+def test_every_picture_has_a_text_in_its_place(subtests):
+    for source in SOURCES:
+        with subtests.test(source=source):
+            drawn = [
+                cell
+                for cell in code_cells(source)
+                if any("image/png" in out.get("data", {}) for out in cell["outputs"])
+            ]
+            texts = [cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "") for cell in drawn]
+            assert [text for text in texts if len(text) < 30] == []
 
 
 def prose_words(source):
@@ -80,10 +86,11 @@ def prose_words(source):
     return len(" ".join(texts).replace("#", "").split())
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_a_notebook_needs_only_what_is_installed(source):
-    text = source.read_text(encoding="utf-8")
-    assert re.findall(r"sys\.path|\.\./tests|^(?:from|import) (?:agreement|tests)\b", text, re.MULTILINE) == []
+def test_a_notebook_needs_only_what_is_installed(subtests):
+    for source in SOURCES:
+        with subtests.test(source=source):
+            text = source.read_text(encoding="utf-8")
+            assert re.findall(r"sys\.path|\.\./tests|^(?:from|import) (?:agreement|tests)\b", text, re.MULTILINE) == []
 
 
 def test_lessons_are_short_each_and_together():

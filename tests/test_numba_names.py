@@ -7,8 +7,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 PAGE = re.findall(r"^\| `(numba[\w.]*)`", (ROOT / "tests/numba_names.md").read_text(encoding="utf-8"), re.MULTILINE)
 PUBLIC = ("numba", "numba.extending", "numba.types", "llvmlite", "llvmlite.ir", "llvmlite.binding")
@@ -35,11 +33,12 @@ def test_the_page_has_every_name_that_is_imported():
     assert (missing, unused) == (set(), set())
 
 
-@pytest.mark.parametrize("name", PAGE)
-def test_the_installed_release_has_it(name):
-    module = next(part for part in outer(name) if is_module(part))
-    path = name.removeprefix(module).strip(".").split(".")
-    assert reduce(getattr, filter(None, path), import_module(module)) is not None
+def test_the_installed_release_has_it(subtests):
+    for name in PAGE:
+        with subtests.test(name=name):
+            module = next(part for part in outer(name) if is_module(part))
+            path = name.removeprefix(module).strip(".").split(".")
+            assert reduce(getattr, filter(None, path), import_module(module)) is not None
 
 
 def outer(name):

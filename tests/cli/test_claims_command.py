@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from cli.commands import printed
 
 from capsim.study.campaign import Campaign
@@ -61,9 +60,8 @@ def test_the_list_of_open_claims_says_what_would_decide_each(capsys):
         assert any(one in text for one in told), text
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
+def test_a_claim_that_no_study_decides_says_what_does(subtests, capsys):
+    cases = [
         (
             "caps-optk-0.2",
             [
@@ -77,12 +75,12 @@ def test_the_list_of_open_claims_says_what_would_decide_each(capsys):
             ["holds", BY_FORMULA],
         ),
         ("repflow-f1-mean", ["not testable", "round trips between two machines"]),
-    ],
-)
-def test_a_claim_that_no_study_decides_says_what_does(name, told, capsys):
-    text = in_one_line(printed(f"claims {name}", capsys))
-    assert text.startswith(f"{name}: {told[0]}")
-    assert all(words in text for words in told)
+    ]
+    for name, told in cases:
+        with subtests.test(name=name, told=told):
+            text = in_one_line(printed(f"claims {name}", capsys))
+            assert text.startswith(f"{name}: {told[0]}")
+            assert all(words in text for words in told)
 
 
 def test_a_claim_says_what_would_decide_it_and_the_cause_where_it_is_known(capsys):

@@ -176,9 +176,8 @@ def test_tables_are_written_where_nothing_can_draw(copied, capsys, monkeypatch):
     assert {entry.name for entry in Path("new").iterdir()} == {"runs", "runs.csv", "table.csv", "study.toml"}
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
+def test_bad_input_is_one_line_and_status_2(subtests, capsys):
+    cases = [
         ("study nosuch.toml", "nosuch.toml"),
         ("study study.toml --shard 0/2", "shard 0/2, but it must be 1/2 to 2/2"),
         ("study study.toml --shard half", "write I/N"),
@@ -191,10 +190,10 @@ def test_tables_are_written_where_nothing_can_draw(copied, capsys, monkeypatch):
         ("study study.toml --out .", "which is no result"),
         ("merge study.toml", "name the folders"),
         ("merge study.toml nosuch", "nosuch does not exist"),
-    ],
-)
-def test_bad_input_is_one_line_and_status_2(line, told, capsys):
-    assert told in refused(line, capsys)
+    ]
+    for line, told in cases:
+        with subtests.test(line=line, told=told):
+            assert told in refused(line, capsys)
 
 
 @pytest.mark.parametrize(

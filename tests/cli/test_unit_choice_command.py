@@ -182,15 +182,25 @@ def test_help_is_one_screen():
     assert all(len(one.splitlines()) <= 36 for one in screens)
 
 
-@pytest.mark.parametrize(
-    "option",
-    ["failure-prob=1e-6", "k 45", "deadline 1ms", "retransmit 1ms", "lost 1/9", "code rs", "path-file paths.csv",
-     "spread in-turn", "first-path 3", "burst 5", "interleave 3"],
-)  # fmt: skip
-def test_optimal_k_says_where_its_options_are(option, capsys):
-    name = option.replace("=", " ").split()[0]
-    told = refused(f"optimal-k 64 --{option} --blocking-prob 0.1", capsys)
-    assert told == f"capsmodel: --{name} is an option of capsmodel choose-unit: see its --help\n"
+def test_optimal_k_says_where_its_options_are(subtests, capsys):
+    cases = [
+        "failure-prob=1e-6",
+        "k 45",
+        "deadline 1ms",
+        "retransmit 1ms",
+        "lost 1/9",
+        "code rs",
+        "path-file paths.csv",
+        "spread in-turn",
+        "first-path 3",
+        "burst 5",
+        "interleave 3",
+    ]
+    for option in cases:
+        with subtests.test(option=option):
+            name = option.replace("=", " ").split()[0]
+            told = refused(f"optimal-k 64 --{option} --blocking-prob 0.1", capsys)
+            assert told == f"capsmodel: --{name} is an option of capsmodel choose-unit: see its --help\n"
 
 
 def test_one_failure_a_day(paths, capsys):

@@ -40,27 +40,26 @@ def test_layout_in_hexadecimal():
     assert option.to_bytes().hex() == "030001012c0701c8"
 
 
-@pytest.mark.parametrize(("n", "fits"), [(1, True), (13, True), (14, False), (15, False)])
-def test_15_packets_exceed_tcps_option_space(n, fits):
-    option = Dc2Option(tuple(range(n)), (1,) * n)
-    assert option.fits_tcp is fits
-    assert len(option.to_bytes()) == {1: 2, 13: 38, 14: 41, 15: 44}[n]
+def test_15_packets_exceed_tcps_option_space(subtests):
+    for n, fits in [(1, True), (13, True), (14, False), (15, False)]:
+        with subtests.test(n=n, fits=fits):
+            option = Dc2Option(tuple(range(n)), (1,) * n)
+            assert option.fits_tcp is fits
+            assert len(option.to_bytes()) == {1: 2, 13: 38, 14: 41, 15: 44}[n]
 
 
-@pytest.mark.parametrize(
-    ("written", "told"),
-    [
+def test_broken_options_say_why(subtests):
+    cases = [
         ("", "empty"),
         ("0000", "n = 0 takes 1"),
         ("02000107", "n = 2 takes 5"),
         ("0200000701", "increase strictly"),
         ("0200010700", "1 .. 255"),
         ("10" + "0001" * 15 + "01" * 16, "n = 16"),
-    ],
-)
-def test_broken_options_say_why(written, told):
-    with pytest.raises(PacketError, match=told):
-        Dc2Option.parse(bytes.fromhex(written))
+    ]
+    for written, told in cases:
+        with subtests.test(written=written, told=told), pytest.raises(PacketError, match=told):
+            Dc2Option.parse(bytes.fromhex(written))
 
 
 def test_option_with_another_first_offset():

@@ -99,19 +99,17 @@ def test_combine_without_packets_or_rows_gives_zeros_or_nothing():
     assert combine(np.ones((2, 2), np.uint8), np.empty((2, 0), np.uint8)).shape == (2, 0)
 
 
-@pytest.mark.parametrize(
-    ("packets", "out", "text"),
-    [
+def test_wrong_arrays_are_refused_with_their_type_and_shape(subtests):
+    cases = [
         (np.zeros((3, 300), np.uint8), None, r"uint8 of shape \(3, 300\), but uint8 of shape \(2, bytes\)"),
         (np.zeros((2, 300)), None, "the packets are float64"),
         (b"ab", None, "the packets are a bytes"),
         (np.zeros((2, 300), np.uint8), np.zeros((1, 299), np.uint8), "the output is uint8 of shape"),
         (np.zeros((2, 300), np.uint8), np.zeros((300, 1), np.uint8).T[:, ::-1], "bytes of each row contiguous"),
-    ],
-)
-def test_wrong_arrays_are_refused_with_their_type_and_shape(packets, out, text):
-    with pytest.raises(CodecError, match=text):
-        Combiner(np.ones((1, 2), np.uint8))(packets, out)
+    ]
+    for packets, out, text in cases:
+        with subtests.test(packets=packets, out=out, text=text), pytest.raises(CodecError, match=text):
+            Combiner(np.ones((1, 2), np.uint8))(packets, out)
 
 
 def test_output_that_overlaps_the_packets_is_refused():

@@ -79,25 +79,24 @@ UNIT = Unit(
 )
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_a_header_alone_takes_little_memory(subtests):
+    """NumPy reports to tracemalloc what it reserves: room for the echelon form, but no tables."""
+    cases = [
         {"code": "rlnc", "variant": 1, "k": 2000, "r": 2000, "source_bytes": 2000},
         {"code": "rlnc", "variant": 0, "k": 2000, "r": 2000, "source_bytes": 2000},
         {"code": "ldpc", "variant": 3, "seed": 1, "k": 3000, "r": 2500, "source_bytes": 3000},
         {"code": "rs", "k": 128, "r": 128, "source_bytes": 128},
-    ],
-)
-def test_a_header_alone_takes_little_memory(fields):
-    """NumPy reports to tracemalloc what it reserves: room for the echelon form, but no tables."""
-    packets = [forged(UNIT, stream=7, number=number, **fields) for number in range(3)]
-    decoder = StreamDecoder(stream=7)
-    tracemalloc.start()
-    for packet in packets:
-        decoder.add(packet)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 4 * MAX_MATRIX_BYTES
+    ]
+    for fields in cases:
+        with subtests.test(fields=fields):
+            packets = [forged(UNIT, stream=7, number=number, **fields) for number in range(3)]
+            decoder = StreamDecoder(stream=7)
+            tracemalloc.start()
+            for packet in packets:
+                decoder.add(packet)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert peak < 4 * MAX_MATRIX_BYTES
 
 
 @pytest.mark.parametrize(
@@ -243,19 +242,20 @@ class TestEncoder:
 class TestFormat:
     """What is written is what can be read."""
 
-    @pytest.mark.parametrize(
-        ("payload", "fields", "index", "told"),
-        [
+    def test_packet_that_cannot_be_written(self, subtests):
+        cases = [
             (np.zeros(2, np.uint8), {}, 0, r"uint8 of shape \(2,\)"),
             (np.zeros(1, np.int16), {}, 0, "int16"),
             (np.zeros(1, np.uint8), {"number": 1 << 32}, 0, "does not fit the header"),
             (np.zeros(1, np.uint8), {"stream": -1}, 0, "does not fit the header"),
             (np.zeros(1, np.uint8), {}, 8, "packet number 8"),
-        ],
-    )
-    def test_packet_that_cannot_be_written(self, payload, fields, index, told):
-        with pytest.raises(ValueError, match=told):
-            to_bytes(Packet(UNIT._replace(**fields), index, payload))
+        ]
+        for payload, fields, index, told in cases:
+            with (
+                subtests.test(payload=payload, fields=fields, index=index, told=told),
+                pytest.raises(ValueError, match=told),
+            ):
+                to_bytes(Packet(UNIT._replace(**fields), index, payload))
 
     def test_packets_are_compared_by_identity(self):
         packet = Packet(UNIT, 0, np.zeros(1, np.uint8))

@@ -249,9 +249,8 @@ def test_split_and_join(data, k):
     assert join(source, source_bytes=len(data)) == data
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
+def test_wrong_arguments_end_in_one_line(subtests):
+    cases = [
         (lambda: split(b"", k=2), "data is empty"),
         (lambda: split("text", k=2), "turn it into bytes first"),
         (lambda: split(np.zeros((4, 4))[:, ::2], k=2), "contiguous bytes are expected"),
@@ -262,20 +261,18 @@ def test_split_and_join(data, k):
         (lambda: ReedSolomon(4, r=2, packet_bytes=1, convention=["zfec"]), r"convention = \['zfec'\]"),
         (lambda: ReedSolomon.variant_of(n1=3), "the code rs has no such option"),
         (lambda: LdpcStaircase.variant_of(n1=2), "packets carry n1 3, 4, 5"),
-    ],
-)
-def test_wrong_arguments_end_in_one_line(call, told):
-    with pytest.raises(ParameterError, match=told):
-        call()
+    ]
+    for call, told in cases:
+        with subtests.test(call=call, told=told), pytest.raises(ParameterError, match=told):
+            call()
 
 
 MASKED = np.ma.MaskedArray(np.zeros((2, 5), np.uint8), mask=True)
 CODE = ReedSolomon(2, r=2, packet_bytes=5)
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
+def test_wrong_packets_end_in_one_line(subtests):
+    cases = [
         (lambda: CODE.encode(MASKED), "the source is a masked array"),
         (lambda: CODE.encode(b"0123456789"), "np.frombuffer"),
         (lambda: CODE.decode(MASKED, [0, 1]), "the received packets are a masked array"),
@@ -288,11 +285,10 @@ CODE = ReedSolomon(2, r=2, packet_bytes=5)
         (lambda: Dc2Receiver(packet_bytes=1).add(-1, Dc2Option(), np.zeros(1, np.uint8)), "dsn = -1"),
         (lambda: Dc2Receiver(packet_bytes=1).add("1", Dc2Option(), np.zeros(1, np.uint8)), "dsn = '1'"),
         (lambda: Dc2Mixer(packet_bytes=1).mix("2", np.zeros(1, np.uint8)), "dsn = '2'"),
-    ],
-)
-def test_wrong_packets_end_in_one_line(call, told):
-    with pytest.raises(PacketError, match=told):
-        call()
+    ]
+    for call, told in cases:
+        with subtests.test(call=call, told=told), pytest.raises(PacketError, match=told):
+            call()
 
 
 @pytest.mark.parametrize(("k", "r"), [(1, 3), (3, 3), (200, 100), (1200, 600)])

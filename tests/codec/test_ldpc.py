@@ -71,32 +71,35 @@ def test_generator_of_the_rfc():
     assert states[-1] == LDPC["prng_validation_10000th_from_seed_1"]
 
 
-@pytest.mark.parametrize("case", LDPC["prng_scaled_examples"], ids=lambda case: str(case["maxv"]))
-def test_scaled_draws(case):
-    state, values = case["seed"], []
-    for _ in case["values"]:
-        state = next_state(state)
-        values.append(state * case["maxv"] // (2**31 - 1))
-    assert values == case["values"]
+def test_scaled_draws(subtests):
+    for case in LDPC["prng_scaled_examples"]:
+        with subtests.test(case=case):
+            state, values = case["seed"], []
+            for _ in case["values"]:
+                state = next_state(state)
+                values.append(state * case["maxv"] // (2**31 - 1))
+            assert values == case["values"]
 
 
-@pytest.mark.parametrize("case", LDPC["vectors"], ids=named)
-def test_matrix_and_repair_packets(case):
-    matrix = matrix_of(case)
-    assert rows_of(matrix) == case["rows_esi"]
-    assert matrix.extra_ones == case["extra_entries_added"]
-    repair = code_of(case, 24).encode(source_packets(case["k"], 24))
-    assert [packet.tobytes().hex() for packet in repair] == case["L24_repair_hex"]
-    long = code_of(case, 1500).encode(source_packets(case["k"], 1500))
-    assert sha256(long) == case["L1500_repair_concat_sha256"]
+def test_matrix_and_repair_packets(subtests):
+    for case in LDPC["vectors"]:
+        with subtests.test(case=case):
+            matrix = matrix_of(case)
+            assert rows_of(matrix) == case["rows_esi"]
+            assert matrix.extra_ones == case["extra_entries_added"]
+            repair = code_of(case, 24).encode(source_packets(case["k"], 24))
+            assert [packet.tobytes().hex() for packet in repair] == case["L24_repair_hex"]
+            long = code_of(case, 1500).encode(source_packets(case["k"], 1500))
+            assert sha256(long) == case["L1500_repair_concat_sha256"]
 
 
-@pytest.mark.parametrize("case", LDPC["hash_cases"], ids=named)
-def test_matrix_and_repair_packets_by_hash(case):
-    text = "".join(" ".join(map(str, row)) + "\n" for row in rows_of(matrix_of(case)))
-    assert sha256(np.frombuffer(text.encode(), np.uint8)) == case["matrix_sha256"]
-    repair = code_of(case, 24).encode(source_packets(case["k"], 24))
-    assert sha256(repair) == case["L24_repair_concat_sha256"]
+def test_matrix_and_repair_packets_by_hash(subtests):
+    for case in LDPC["hash_cases"]:
+        with subtests.test(case=case):
+            text = "".join(" ".join(map(str, row)) + "\n" for row in rows_of(matrix_of(case)))
+            assert sha256(np.frombuffer(text.encode(), np.uint8)) == case["matrix_sha256"]
+            repair = code_of(case, 24).encode(source_packets(case["k"], 24))
+            assert sha256(repair) == case["L24_repair_concat_sha256"]
 
 
 @given(data=st.data())
@@ -134,17 +137,18 @@ def test_decodes_with_exactly_the_packets_needed(data):
             code.decode(packets[few], few)
 
 
-@pytest.mark.parametrize("packet_bytes", [1, 4095, 4096, 4097, 65536])
-def test_tiles_join_without_a_seam(packet_bytes):
-    code = LdpcStaircase(20, r=9, packet_bytes=packet_bytes, n1=5, seed=2)
-    source = random_packets(20, packet_bytes, 3)
-    repair = np.zeros((9, packet_bytes), np.uint8)
-    for i, row in enumerate(rows_of(code.matrix)):
-        repair[i] = np.bitwise_xor.reduce(source[[symbol for symbol in row if symbol < 20]], axis=0)
-        repair[i] ^= repair[i - 1] if i else 0
-    assert np.array_equal(code.encode(source), repair)
-    kept = np.r_[4:29]
-    assert np.array_equal(code.decode(code.coded(source)[kept], kept), source)
+def test_tiles_join_without_a_seam(subtests):
+    for packet_bytes in [1, 4095, 4096, 4097, 65536]:
+        with subtests.test(packet_bytes=packet_bytes):
+            code = LdpcStaircase(20, r=9, packet_bytes=packet_bytes, n1=5, seed=2)
+            source = random_packets(20, packet_bytes, 3)
+            repair = np.zeros((9, packet_bytes), np.uint8)
+            for i, row in enumerate(rows_of(code.matrix)):
+                repair[i] = np.bitwise_xor.reduce(source[[symbol for symbol in row if symbol < 20]], axis=0)
+                repair[i] ^= repair[i - 1] if i else 0
+            assert np.array_equal(code.encode(source), repair)
+            kept = np.r_[4:29]
+            assert np.array_equal(code.decode(code.coded(source)[kept], kept), source)
 
 
 def test_even_n1_leaves_the_last_repair_packet_zero():
@@ -165,9 +169,8 @@ def test_n1_equal_to_r_repairs_one_loss():
         code.decode(packets[2:], np.arange(2, 13))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_codes_that_do_not_exist(subtests):
+    cases = [
         ({"r": 4, "n1": 5}, "n1 = 5 ones do not fit a column of r = 4 rows"),
         ({"r": 2}, "n1 = 3 ones do not fit"),
         ({"r": 20, "n1": 2}, "n1 = 2"),
@@ -175,11 +178,10 @@ def test_n1_equal_to_r_repairs_one_loss():
         ({"r": 20, "seed": 0}, "seed = 0"),
         ({"r": 20, "seed": 2**31 - 1}, "2\\*\\*31 - 2"),
         ({"r": 65530}, "at most 65535"),
-    ],
-)
-def test_codes_that_do_not_exist(arguments, told):
-    with pytest.raises(ParameterError, match=told):
-        LdpcStaircase(10, packet_bytes=1, **arguments)
+    ]
+    for arguments, told in cases:
+        with subtests.test(arguments=arguments, told=told), pytest.raises(ParameterError, match=told):
+            LdpcStaircase(10, packet_bytes=1, **arguments)
 
 
 def test_arrivals_must_be_permutations():

@@ -34,13 +34,14 @@ def test_inverse_equals_that_of_galois(size):
     np.testing.assert_array_equal(inverse(matrix), np.linalg.inv(galois_field()(matrix)))
 
 
-@pytest.mark.parametrize(("rows", "columns", "true_rank"), [(1, 1, 0), (4, 6, 2), (6, 4, 3), (9, 9, 8), (5, 5, 5)])
-def test_rank_of_a_product_of_full_rank_factors(rows, columns, true_rank):
-    rng = np.random.default_rng(rows)
-    left, right = (np.zeros(shape, np.uint8) for shape in ((rows, true_rank), (true_rank, columns)))
-    left[:], right[:] = rng.integers(0, 256, left.shape), rng.integers(0, 256, right.shape)
-    left[:true_rank], right[:, :true_rank] = np.eye(true_rank), np.eye(true_rank)
-    assert rank(combine(left, right)) == true_rank
+def test_rank_of_a_product_of_full_rank_factors(subtests):
+    for rows, columns, true_rank in [(1, 1, 0), (4, 6, 2), (6, 4, 3), (9, 9, 8), (5, 5, 5)]:
+        with subtests.test(rows=rows, columns=columns, true_rank=true_rank):
+            rng = np.random.default_rng(rows)
+            left, right = (np.zeros(shape, np.uint8) for shape in ((rows, true_rank), (true_rank, columns)))
+            left[:], right[:] = rng.integers(0, 256, left.shape), rng.integers(0, 256, right.shape)
+            left[:true_rank], right[:, :true_rank] = np.eye(true_rank), np.eye(true_rank)
+            assert rank(combine(left, right)) == true_rank
 
 
 def test_rank_and_inverse_leave_their_argument_alone():
@@ -59,13 +60,16 @@ def test_singular_and_oblong_matrices_are_refused():
         rank(np.ones((2, 3)))
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize(("k", "r"), [(1, 1), (5, 3), (20, 12), (3, 40)])
-def test_decoding_equals_inversion_of_the_received_rows_of_the_generator(convention, k, r):
-    rng = np.random.default_rng(k)
-    code = ReedSolomon(k, r=r, packet_bytes=31, convention=convention)
-    generator = np.vstack([np.eye(k, dtype=np.uint8), code.parity_matrix])
-    for _ in range(20):
-        ids = rng.permutation(k + r)[:k]
-        received = rng.integers(0, 256, (k, 31), dtype=np.uint8)
-        np.testing.assert_array_equal(code.decode(received, ids), combine(inverse(generator[ids]), received))
+def test_decoding_equals_inversion_of_the_received_rows_of_the_generator(subtests):
+    for k, r in [(1, 1), (5, 3), (20, 12), (3, 40)]:
+        for convention in CONVENTIONS:
+            with subtests.test(k=k, r=r, convention=convention):
+                rng = np.random.default_rng(k)
+                code = ReedSolomon(k, r=r, packet_bytes=31, convention=convention)
+                generator = np.vstack([np.eye(k, dtype=np.uint8), code.parity_matrix])
+                for _ in range(20):
+                    ids = rng.permutation(k + r)[:k]
+                    received = rng.integers(0, 256, (k, 31), dtype=np.uint8)
+                    np.testing.assert_array_equal(
+                        code.decode(received, ids), combine(inverse(generator[ids]), received)
+                    )

@@ -39,19 +39,18 @@ def changed(offset, replacement):
     return signed(WRITTEN[:offset] + replacement + WRITTEN[offset + len(replacement) :])
 
 
-@pytest.mark.parametrize(
-    ("data", "checksum"),
-    [
+def test_checksum_of_rfc_3720(subtests):
+    cases = [
         (b"123456789", 0xE3069283),
         (bytes(32), 0x8A9136AA),
         (b"\xff" * 32, 0x62A8AB43),
         (bytes(range(32)), 0x46DD794E),
         (bytes(reversed(range(32))), 0x113FDB5C),
         (b"", 0),
-    ],
-)
-def test_checksum_of_rfc_3720(data, checksum):
-    assert crc32c(data) == checksum
+    ]
+    for data, checksum in cases:
+        with subtests.test(data=data, checksum=checksum):
+            assert crc32c(data) == checksum
 
 
 @given(data=st.binary(max_size=200), cut=st.integers(0, 200))
@@ -118,9 +117,8 @@ def test_any_truncation_is_called_so():
     assert [length for length in range(len(WRITTEN)) if "truncated" not in refusal(WRITTEN[:length])] == []
 
 
-@pytest.mark.parametrize(
-    ("data", "told"),
-    [
+def test_what_is_wrong_is_said(subtests):
+    cases = [
         (WRITTEN + b"\0", "followed by other bytes"),
         (b"HTTP" + WRITTEN[4:], "of this format with b'CAPS'"),
         (changed(4, b"\1"), "version 1"),
@@ -135,16 +133,14 @@ def test_any_truncation_is_called_so():
         (changed(36, struct.pack(">I", 769)), "769 source bytes do not fill 32 packets"),
         (changed(36, struct.pack(">I", 31 * 24)), "744 source bytes do not fill 32 packets"),
         (WRITTEN[:-1] + b"\xff", "the packet is damaged, discard it"),
-    ],
-)
-def test_what_is_wrong_is_said(data, told):
-    with pytest.raises(PacketError, match=told):
-        parse(data)
+    ]
+    for data, told in cases:
+        with subtests.test(data=data, told=told), pytest.raises(PacketError, match=told):
+            parse(data)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
+def test_headers_that_describe_no_code(subtests):
+    cases = [
         ({"variant": 2}, "variant = 2, but ldpc has the variants 3, 4"),
         ({"seed": 0}, "seed = 0"),
         ({"r": 4}, "n1 = 5 ones do not fit"),
@@ -153,8 +149,7 @@ def test_what_is_wrong_is_said(data, told):
         ({"code": "rlnc", "variant": 0, "seed": 65536}, "16 bits"),
         ({"packet_bytes": 1 << 20, "k": 1000}, "less k"),
         ({"k": 65535}, "16 bits"),
-    ],
-)
-def test_headers_that_describe_no_code(change, told):
-    with pytest.raises(PacketError, match=told):
-        UNIT._replace(**change).block_code()
+    ]
+    for change, told in cases:
+        with subtests.test(change=change, told=told), pytest.raises(PacketError, match=told):
+            UNIT._replace(**change).block_code()

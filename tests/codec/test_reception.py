@@ -58,17 +58,15 @@ def test_packets_are_needed_until_those_in_front_decode():
         assert decodes(code, front).tolist() == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_bad_paths(subtests):
+    cases = [
         ({"n_paths": 0, "blocked_paths": 0}, "n_paths = 0"),
         ({"n_paths": 4, "blocked_paths": 5}, "there are 4 paths"),
         ({"n_paths": 4, "blocked_paths": -1}, "blocked_paths = -1"),
-    ],
-)
-def test_bad_paths(arguments, told):
-    with pytest.raises(ParameterError, match=told):
-        arrivals_by_path(5, receptions=1, **arguments)
+    ]
+    for arguments, told in cases:
+        with subtests.test(arguments=arguments, told=told), pytest.raises(ParameterError, match=told):
+            arrivals_by_path(5, receptions=1, **arguments)
 
 
 def test_bad_receptions():

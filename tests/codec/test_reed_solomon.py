@@ -16,7 +16,7 @@ from capsmodel.codec.reed_solomon import CONVENTIONS, ReedSolomon
 RECORDED = json.loads((Path(__file__).parent / "vectors" / "rs_vectors.json").read_text())
 PREFIXES = {"cauchy 1/": "cauchy", "zfec": "zfec", "RFC5510": "rfc5510", "backblaze": "backblaze"}
 CASES = [
-    pytest.param(vector, name, id=f"{name}-{vector['k']}-{vector['r']}")
+    (vector, name)
     for vector in RECORDED["vectors"]
     for prefix, name in PREFIXES.items()
     if vector["convention"].startswith(prefix)
@@ -35,24 +35,26 @@ def test_all_vectors_of_the_four_conventions_are_used():
     assert len(CASES) == 8
 
 
-@pytest.mark.parametrize(("vector", "convention"), CASES)
-def test_vectors(vector, convention):
-    k, r = vector["k"], vector["r"]
-    for packet_bytes in (40, 1500):
-        code = ReedSolomon(k, r=r, packet_bytes=packet_bytes, convention=convention)
-        repair = code.encode(sample(k, packet_bytes))
-        if packet_bytes == 40:
-            assert [row.tobytes().hex() for row in repair] == vector["L40_repair_hex"]
-        else:
-            assert hashlib.sha256(repair.tobytes()).hexdigest() == vector["L1500_repair_concat_sha256"]
-    assert [row.tobytes().hex() for row in code.parity_matrix] == vector["parity_matrix_hex"]
+def test_vectors(subtests):
+    for vector, convention in CASES:
+        k, r = vector["k"], vector["r"]
+        with subtests.test(convention=convention, k=k, r=r):
+            for packet_bytes in (40, 1500):
+                code = ReedSolomon(k, r=r, packet_bytes=packet_bytes, convention=convention)
+                repair = code.encode(sample(k, packet_bytes))
+                if packet_bytes == 40:
+                    assert [row.tobytes().hex() for row in repair] == vector["L40_repair_hex"]
+                else:
+                    assert hashlib.sha256(repair.tobytes()).hexdigest() == vector["L1500_repair_concat_sha256"]
+            assert [row.tobytes().hex() for row in code.parity_matrix] == vector["parity_matrix_hex"]
 
 
-@pytest.mark.parametrize("unit", RECORDED["zfec_1_6_0_0"], ids=lambda unit: f"{unit['k']}-{unit['r']}")
-def test_the_repair_packets_are_those_of_zfec(unit):
-    code = ReedSolomon(unit["k"], r=unit["r"], packet_bytes=500, convention="zfec")
-    repair = code.encode(sample(unit["k"], 500))
-    assert hashlib.sha256(repair.tobytes()).hexdigest() == unit["L500_repair_concat_sha256"]
+def test_the_repair_packets_are_those_of_zfec(subtests):
+    for unit in RECORDED["zfec_1_6_0_0"]:
+        with subtests.test(unit=unit):
+            code = ReedSolomon(unit["k"], r=unit["r"], packet_bytes=500, convention="zfec")
+            repair = code.encode(sample(unit["k"], 500))
+            assert hashlib.sha256(repair.tobytes()).hexdigest() == unit["L500_repair_concat_sha256"]
 
 
 @settings(max_examples=150)
@@ -71,15 +73,16 @@ def test_any_k_of_n_packets_give_exactly_the_source(data):
     np.testing.assert_array_equal(decoder.source(), source)
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize(("k", "r"), [(1, 254), (128, 127), (254, 1)])
-def test_largest_units_decode(convention, k, r):
-    source = random_packets(k, 20)
-    code = ReedSolomon(k, r=r, packet_bytes=20, convention=convention)
-    coded = np.vstack([source, code.encode(source)])
-    for seed in range(5):
-        ids = np.random.default_rng(seed).permutation(k + r)[:k]
-        np.testing.assert_array_equal(code.decode(coded[ids], ids), source)
+def test_largest_units_decode(subtests):
+    for k, r in [(1, 254), (128, 127), (254, 1)]:
+        for convention in CONVENTIONS:
+            with subtests.test(k=k, r=r, convention=convention):
+                source = random_packets(k, 20)
+                code = ReedSolomon(k, r=r, packet_bytes=20, convention=convention)
+                coded = np.vstack([source, code.encode(source)])
+                for seed in range(5):
+                    ids = np.random.default_rng(seed).permutation(k + r)[:k]
+                    np.testing.assert_array_equal(code.decode(coded[ids], ids), source)
 
 
 def test_surplus_and_repeated_packets_are_ignored():
@@ -125,9 +128,8 @@ def test_packets_of_one_number_that_differ_are_refused():
     assert decoder.missing == 1
 
 
-@pytest.mark.parametrize(
-    ("received", "ids", "text"),
-    [
+def test_malformed_packets_are_refused(subtests):
+    cases = [
         (np.zeros((2, 4), np.uint8), [0, 1], r"uint8 of shape \(2, 4\), but uint8 of shape \(m, 5\)"),
         (np.zeros((2, 5), np.int8), [0, 1], "int8 of shape"),
         ([b"12345"], [0], "the received packets are a list"),
@@ -135,11 +137,10 @@ def test_packets_of_one_number_that_differ_are_refused():
         (np.zeros((2, 5), np.uint8), [0, 4], "packet number 4, but this code has the packets 0 to 3"),
         (np.zeros((2, 5), np.uint8), [-1, 0], "packet number -1"),
         (np.zeros((2, 5), np.uint8), [0.0, 1.0], "ids are float64"),
-    ],
-)
-def test_malformed_packets_are_refused(received, ids, text):
-    with pytest.raises(PacketError, match=text):
-        ReedSolomon(2, r=2, packet_bytes=5).decode(received, ids)
+    ]
+    for received, ids, text in cases:
+        with subtests.test(received=received, ids=ids, text=text), pytest.raises(PacketError, match=text):
+            ReedSolomon(2, r=2, packet_bytes=5).decode(received, ids)
 
 
 def test_a_decoder_refuses_malformed_packets_and_goes_on():
@@ -159,9 +160,8 @@ def test_a_wrong_source_is_refused():
         ReedSolomon(2, r=2, packet_bytes=5).encode(np.zeros((3, 5), np.uint8))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
+def test_arguments_out_of_range_are_refused(subtests):
+    cases = [
         ({"k": 0, "r": 1, "packet_bytes": 1}, "k = 0"),
         ({"k": 1, "r": -1, "packet_bytes": 1}, "r = -1"),
         ({"k": 1, "r": 1, "packet_bytes": 1.5}, "packet_bytes = 1.5"),
@@ -171,11 +171,10 @@ def test_a_wrong_source_is_refused():
             {"k": 2, "r": 2, "packet_bytes": 1, "convention": "rizzo"},
             "convention = 'rizzo', but it must be one of cauchy",
         ),
-    ],
-)
-def test_arguments_out_of_range_are_refused(arguments, text):
-    with pytest.raises(ParameterError, match=text):
-        ReedSolomon(**arguments)
+    ]
+    for arguments, text in cases:
+        with subtests.test(arguments=arguments, text=text), pytest.raises(ParameterError, match=text):
+            ReedSolomon(**arguments)
 
 
 def test_codes_are_found_by_name():

@@ -84,15 +84,16 @@ def test_unknown_code():
         StreamEncoder(k=1, r=0, packet_bytes=1, code="raptor")
 
 
-@pytest.mark.parametrize("name", ["rs", "ldpc", "rlnc"])
-def test_every_variant_is_built_and_found_again(name):
-    code = CODES[name]
-    seed = code.default_seed or 0
-    for number, options in code.variants.items():
-        made = build_code(name, k=20, r=12, packet_bytes=3, variant=number, seed=seed)
-        assert {option: getattr(made, option) for option in options} == dict(options)
-        assert code.variant_of(**options) == number
-    assert code.variant_of() == code.default_variant
+def test_every_variant_is_built_and_found_again(subtests):
+    for name in ["rs", "ldpc", "rlnc"]:
+        with subtests.test(name=name):
+            code = CODES[name]
+            seed = code.default_seed or 0
+            for number, options in code.variants.items():
+                made = build_code(name, k=20, r=12, packet_bytes=3, variant=number, seed=seed)
+                assert {option: getattr(made, option) for option in options} == dict(options)
+                assert code.variant_of(**options) == number
+            assert code.variant_of() == code.default_variant
 
 
 def test_numbers_on_the_wire_are_those_of_the_format():

@@ -73,29 +73,28 @@ def test_dependent_packet_adds_nothing():
         code.decode(packets[2:4], [2, 3])
 
 
-@pytest.mark.parametrize("code", rank_codes(12, 6, 30), ids=repr)
-def test_repeated_packets_in_one_reception_are_compared(code):
-    source = random_packets(12, 30, 5)
-    packets = code.coded(source)
-    twice = np.r_[np.arange(18), 3, 3]
-    assert np.array_equal(code.decode(packets[twice], twice), source)
-    damaged = packets[3:4] ^ 1
-    with pytest.raises(PacketError, match="packet 3 was received before with other bytes"):
-        code.decode(np.vstack([packets[:10], damaged]), np.r_[np.arange(10), 3])
+def test_repeated_packets_in_one_reception_are_compared(subtests):
+    for code in rank_codes(12, 6, 30):
+        with subtests.test(code=code):
+            source = random_packets(12, 30, 5)
+            packets = code.coded(source)
+            twice = np.r_[np.arange(18), 3, 3]
+            assert np.array_equal(code.decode(packets[twice], twice), source)
+            damaged = packets[3:4] ^ 1
+            with pytest.raises(PacketError, match="packet 3 was received before with other bytes"):
+                code.decode(np.vstack([packets[:10], damaged]), np.r_[np.arange(10), 3])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_codes_that_do_not_exist(subtests):
+    cases = [
         ({"r": 4, "seed": 65536}, "16 bits"),
         ({"r": 65530}, "65536 repair keys"),
         ({"r": 4, "density": 16}, "density = 16"),
         ({"r": -1}, "r = -1"),
-    ],
-)
-def test_codes_that_do_not_exist(arguments, told):
-    with pytest.raises(ParameterError, match=told):
-        RandomLinear(10, packet_bytes=1, **arguments)
+    ]
+    for arguments, told in cases:
+        with subtests.test(arguments=arguments, told=told), pytest.raises(ParameterError, match=told):
+            RandomLinear(10, packet_bytes=1, **arguments)
 
 
 def test_too_many_coefficients():

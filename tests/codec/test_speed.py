@@ -103,13 +103,11 @@ def test_losses_that_a_code_never_decodes_have_no_time():
     assert decode.unit_s is None
 
 
-@pytest.mark.parametrize(
-    ("r", "lost", "told"),
-    [(0, 1, "r = 0, but without a repair packet"), (3, 4, "lost"), (3, 0, "lost"), (9, 6, "lost")],
-)
-def test_what_cannot_be_lost_is_refused(r, lost, told):
-    with pytest.raises(ParameterError, match=told):
-        list(unit_times(ReedSolomon(5, r=r, packet_bytes=8), lost=[lost], seconds=1e-4))
+def test_what_cannot_be_lost_is_refused(subtests):
+    cases = [(0, 1, "r = 0, but without a repair packet"), (3, 4, "lost"), (3, 0, "lost"), (9, 6, "lost")]
+    for r, lost, told in cases:
+        with subtests.test(r=r, lost=lost, told=told), pytest.raises(ParameterError, match=told):
+            list(unit_times(ReedSolomon(5, r=r, packet_bytes=8), lost=[lost], seconds=1e-4))
 
 
 # -- as a command
@@ -150,9 +148,8 @@ def test_isal_has_no_larger_units(capsys):
     assert {row["code"] for row in rows} == {"rlnc"}
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
+def test_refusals(subtests, capsys):
+    cases = [
         ("--k 6 --r 4 --lost 5", "--lost 5, but of 6 + 4 packets 1 to 4 can be computed"),
         ("--k 6 --r 4 --lost 2,0", "--lost 0, but of 6 + 4 packets 1 to 4 can be computed"),
         ("--r 0", "--r 0, but without a repair packet there is nothing to encode: give --r of at least 1"),
@@ -161,7 +158,7 @@ def test_isal_has_no_larger_units(capsys):
         ("--k 300 --code rs", "k + r = 308, but a unit has at most 256 packets: use smaller units"),
         ("--code raptorq", "--code = 'raptorq', but it must be one of"),
         ("--packet-size 0B", "packet_bytes = 0, but"),
-    ],
-)
-def test_refusals(options, told, capsys):
-    assert refused(f"codec bench {options}", capsys).startswith(f"capsmodel: {told}")
+    ]
+    for options, told in cases:
+        with subtests.test(options=options, told=told):
+            assert refused(f"codec bench {options}", capsys).startswith(f"capsmodel: {told}")

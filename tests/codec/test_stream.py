@@ -219,9 +219,8 @@ def test_800_corrupted_packets_and_no_wrong_byte(code, variant):
     assert delivered > 3000
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_bad_parameters_are_refused_before_the_first_byte(subtests):
+    cases = [
         ({"k": 0, "r": 1, "packet_bytes": 1}, "k = 0"),
         ({"k": 200, "r": 100, "packet_bytes": 1}, "smaller units"),
         ({"k": 4, "r": 4, "packet_bytes": 0}, "packet_bytes = 0"),
@@ -229,8 +228,7 @@ def test_800_corrupted_packets_and_no_wrong_byte(code, variant):
         ({"k": 4, "r": True, "packet_bytes": 1}, "r = True"),
         ({"k": 4, "r": 4, "packet_bytes": 1, "variant": 9}, "variant = 9"),
         ({"k": 4, "r": 2, "packet_bytes": 1, "code": "ldpc"}, "n1 = 3"),
-    ],
-)
-def test_bad_parameters_are_refused_before_the_first_byte(arguments, told):
-    with pytest.raises(ParameterError, match=told):
-        StreamEncoder(**arguments)
+    ]
+    for arguments, told in cases:
+        with subtests.test(arguments=arguments, told=told), pytest.raises(ParameterError, match=told):
+            StreamEncoder(**arguments)

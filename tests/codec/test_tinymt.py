@@ -19,10 +19,11 @@ def test_outputs_from_seed_1():
     assert outputs[-1] == TINYMT["seed1_10000th"]
 
 
-@pytest.mark.parametrize("case", TINYMT["other_seeds"], ids=lambda case: str(case["seed"]))
-def test_outputs_from_other_seeds(case):
-    generator = TinyMT32(case["seed"])
-    assert [generator.next_uint32() for _ in case["first12"]] == case["first12"]
+def test_outputs_from_other_seeds(subtests):
+    for case in TINYMT["other_seeds"]:
+        with subtests.test(case=case):
+            generator = TinyMT32(case["seed"])
+            assert [generator.next_uint32() for _ in case["first12"]] == case["first12"]
 
 
 def test_reduced_outputs():
@@ -45,27 +46,28 @@ def test_many_keys_at_once(case):
     assert sha256(rows) == case["coefficients_concat_sha256"]
 
 
-@pytest.mark.parametrize("binary", [False, True])
-@pytest.mark.parametrize("density", [0, 3, 7, 14, 15])
-def test_density_is_the_share_of_non_zero_coefficients(density, binary):
+def test_density_is_the_share_of_non_zero_coefficients(subtests):
     """2^19 draws: a share off by 0.003 would stand out by 4 standard errors at least."""
-    share = np.count_nonzero(coefficients(np.arange(8192), count=64, density=density, binary=binary)) / 2**19
-    expected = (density + 1) / 16
-    assert abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / 2**19)
+    for density in [0, 3, 7, 14, 15]:
+        for binary in [False, True]:
+            with subtests.test(density=density, binary=binary):
+                share = (
+                    np.count_nonzero(coefficients(np.arange(8192), count=64, density=density, binary=binary)) / 2**19
+                )
+                expected = (density + 1) / 16
+                assert abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / 2**19)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_bad_arguments(subtests):
+    cases = [
         ({"repair_keys": 65536, "count": 4}, "16 bits"),
         ({"repair_keys": 1.5, "count": 4}, "repair_keys = 1.5"),
         ({"repair_keys": 1, "count": 0}, "count = 0"),
         ({"repair_keys": 1, "count": 4, "density": 16}, "density = 16"),
-    ],
-)
-def test_bad_arguments(arguments, told):
-    with pytest.raises(ParameterError, match=told):
-        coefficients(arguments.pop("repair_keys"), **arguments)
+    ]
+    for arguments, told in cases:
+        with subtests.test(arguments=arguments, told=told), pytest.raises(ParameterError, match=told):
+            coefficients(arguments.pop("repair_keys"), **arguments)
 
 
 def test_seed_of_more_than_32_bits():

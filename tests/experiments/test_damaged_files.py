@@ -77,14 +77,16 @@ def test_a_pipe_is_no_table(tmp_path):
         merge([tmp_path])
 
 
-@pytest.mark.parametrize(("column", "value"), [("packets", 7), ("wait_s", -0.0), ("path", "spine9"), ("path", None)])
-def test_one_changed_value_changes_the_digest_of_the_rows(column, value):
+def test_one_changed_value_changes_the_digest_of_the_rows(subtests):
     """Also where == would call the two values equal."""
-    one = ROWS.iloc[:2].assign(wait_s=0.0)
-    other = one.copy()
-    other.loc[1, column] = value
-    tables = [pa.Table.from_pandas(frame, preserve_index=False) for frame in (one, other)]
-    assert rows_sha256(tables[0]) != rows_sha256(tables[1])
+    cases = [("packets", 7), ("wait_s", -0.0), ("path", "spine9"), ("path", None)]
+    for column, value in cases:
+        with subtests.test(column=column, value=value):
+            one = ROWS.iloc[:2].assign(wait_s=0.0)
+            other = one.copy()
+            other.loc[1, column] = value
+            tables = [pa.Table.from_pandas(frame, preserve_index=False) for frame in (one, other)]
+            assert rows_sha256(tables[0]) != rows_sha256(tables[1])
 
 
 def test_columns_without_a_number_or_a_text_have_a_digest_too(tmp_path):

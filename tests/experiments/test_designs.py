@@ -27,16 +27,18 @@ def test_one_at_a_time_has_each_alternative_once_and_nothing_else():
     }
 
 
-@pytest.mark.parametrize(("count", "runs"), [(3, 8), (4, 8), (5, 8), (7, 8), (8, 16), (11, 16), (15, 16)])
-def test_columns_of_a_fraction_are_balanced_and_orthogonal(count, runs):
+def test_columns_of_a_fraction_are_balanced_and_orthogonal(subtests):
     """The rule of Plackett and Burman: each of the four combinations of two factors in a quarter of the runs."""
-    factors = two_levels(count)
-    table = changed(factors, fractional_factorial(factors))
-    assert table.shape == (runs, count)
-    assert (table.sum(axis=0) == runs // 2).all()
-    for a, b in combinations(range(count), 2):
-        together = [(table[:, a] == first) & (table[:, b] == second) for first in (0, 1) for second in (0, 1)]
-        assert [int(one.sum()) for one in together] == [runs // 4] * 4
+    cases = [(3, 8), (4, 8), (5, 8), (7, 8), (8, 16), (11, 16), (15, 16)]
+    for count, runs in cases:
+        with subtests.test(count=count, runs=runs):
+            factors = two_levels(count)
+            table = changed(factors, fractional_factorial(factors))
+            assert table.shape == (runs, count)
+            assert (table.sum(axis=0) == runs // 2).all()
+            for a, b in combinations(range(count), 2):
+                together = [(table[:, a] == first) & (table[:, b] == second) for first in (0, 1) for second in (0, 1)]
+                assert [int(one.sum()) for one in together] == [runs // 4] * 4
 
 
 def test_four_factors_are_not_confused_with_products_of_two():

@@ -2,8 +2,6 @@
 
 import math
 
-import pytest
-
 from capsmodel.experiments.statistics.designs import fractional_factorial, one_at_a_time
 from capsmodel.experiments.statistics.robustness import FEWEST_SETTINGS, TEXT, combination_name, robustness
 
@@ -79,12 +77,14 @@ def test_open_settings_say_nothing():
     assert str(found) == "the same in 2 settings, open in 1"
 
 
-@pytest.mark.parametrize("known", [{}, {"mss_bytes = 536": "fails"}, {TEXT: "open", "mss_bytes = 536": "fails"}])
-def test_nothing_is_said_before_the_text_is_decided(known):
-    found = robustness(known, COMBINATIONS)
-    assert found.decided == 0
-    assert math.isnan(found.share)
-    assert not found.is_robust
+def test_nothing_is_said_before_the_text_is_decided(subtests):
+    cases = [{}, {"mss_bytes = 536": "fails"}, {TEXT: "open", "mss_bytes = 536": "fails"}]
+    for known in cases:
+        with subtests.test(known=known):
+            found = robustness(known, COMBINATIONS)
+            assert found.decided == 0
+            assert math.isnan(found.share)
+            assert not found.is_robust
 
 
 def test_one_open_setting_that_counts_leaves_a_claim_not_robust():

@@ -155,9 +155,8 @@ def test_expected_false_decisions_add_up():
     assert expected_false(744, false_alarm=0.005) == pytest.approx(3.72)
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
+def test_what_breaks_the_level_is_refused(subtests):
+    cases = [
         (lambda: look_number(12), "seeds = 12"),
         (lambda: look_number(4), "seeds"),
         (lambda: looks(7), "most_seeds"),
@@ -166,8 +165,7 @@ def test_expected_false_decisions_add_up():
         (lambda: repeated_median(np.arange(9.0), false_alarm=0.1), "seeds = 9"),
         (lambda: repeated_median([1.0, np.inf] * 4, false_alarm=0.1), "infinite"),
         (lambda: skewness([1.0, 2.0]), "at least 3"),
-    ],
-)
-def test_what_breaks_the_level_is_refused(call, text):
-    with pytest.raises(ParameterError, match=text):
-        call()
+    ]
+    for call, text in cases:
+        with subtests.test(call=call, text=text), pytest.raises(ParameterError, match=text):
+            call()

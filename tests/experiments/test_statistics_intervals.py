@@ -24,29 +24,33 @@ def ends(interval):
     return pytest.approx([interval.low, interval.high], rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize("confidence", CONFIDENCES)
-def test_mean_is_the_t_interval_of_scipy(confidence):
-    values = np.random.default_rng(RNG_SEED).exponential(3.0, 17)
-    found = st.mean_interval(values, confidence=confidence)
-    theirs = stats.ttest_1samp(values, 0).confidence_interval(confidence)
-    assert list(theirs) == ends(found)
-    assert (found.value, found.samples, found.degrees_of_freedom) == (pytest.approx(values.mean()), 17, 16)
-    assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-12)
+def test_mean_is_the_t_interval_of_scipy(subtests):
+    for confidence in CONFIDENCES:
+        with subtests.test(confidence=confidence):
+            values = np.random.default_rng(RNG_SEED).exponential(3.0, 17)
+            found = st.mean_interval(values, confidence=confidence)
+            theirs = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+            assert list(theirs) == ends(found)
+            assert (found.value, found.samples, found.degrees_of_freedom) == (pytest.approx(values.mean()), 17, 16)
+            assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-12)
 
 
-@pytest.mark.parametrize("confidence", CONFIDENCES)
-@pytest.mark.parametrize(("successes", "trials"), COUNTS)
-def test_proportions_are_those_of_scipy(successes, trials, confidence):
-    theirs = stats.binomtest(successes, trials)
-    wilson = st.wilson_interval(successes, trials=trials, confidence=confidence)
-    exact = st.clopper_pearson_interval(successes, trials=trials, confidence=confidence)
-    assert list(theirs.proportion_ci(confidence, method="wilson")) == ends(wilson)
-    # Theirs is a root found to 2e-12; ours has the probability it is defined by.
-    assert list(theirs.proportion_ci(confidence, method="exact")) == pytest.approx([exact.low, exact.high], abs=2e-12)
-    tail = pytest.approx((1 - confidence) / 2, rel=1e-10)
-    assert successes == 0 or stats.binom.sf(successes - 1, trials, exact.low) == tail
-    assert successes == trials or stats.binom.cdf(successes, trials, exact.high) == tail
-    assert wilson.value == exact.value == successes / trials
+def test_proportions_are_those_of_scipy(subtests):
+    for successes, trials in COUNTS:
+        for confidence in CONFIDENCES:
+            with subtests.test(successes=successes, trials=trials, confidence=confidence):
+                theirs = stats.binomtest(successes, trials)
+                wilson = st.wilson_interval(successes, trials=trials, confidence=confidence)
+                exact = st.clopper_pearson_interval(successes, trials=trials, confidence=confidence)
+                assert list(theirs.proportion_ci(confidence, method="wilson")) == ends(wilson)
+                # Theirs is a root found to 2e-12; ours has the probability it is defined by.
+                assert list(theirs.proportion_ci(confidence, method="exact")) == pytest.approx(
+                    [exact.low, exact.high], abs=2e-12
+                )
+                tail = pytest.approx((1 - confidence) / 2, rel=1e-10)
+                assert successes == 0 or stats.binom.sf(successes - 1, trials, exact.low) == tail
+                assert successes == trials or stats.binom.cdf(successes, trials, exact.high) == tail
+                assert wilson.value == exact.value == successes / trials
 
 
 def coverage(rule, prob, trials):
@@ -90,17 +94,18 @@ def probability_of_ranks(n, q, low, high):
     return sum(comb(n, j) * q**j * (1 - q) ** (n - j) for j in range(low, high))
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 12, 40])
-@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(9, 10), Fraction(1, 100)])
-def test_quantile_ranks_are_the_tightest_with_half_of_the_error_on_each_side(n, q):
-    found = st.quantile_interval(np.arange(1.0, n + 1), q=float(q), confidence=0.9)
-    low, high = found.low_rank, found.high_rank
-    half = Fraction(1, 20)
-    assert probability_of_ranks(n, q, 0, low) < half <= probability_of_ranks(n, q, 0, low + 1)
-    assert probability_of_ranks(n, q, high, n + 1) <= half < probability_of_ranks(n, q, high - 1, n + 1)
-    assert found.coverage == pytest.approx(float(probability_of_ranks(n, q, low, high)), rel=1e-12)
-    assert found.low == (low if low > 0 else -inf)
-    assert found.high == (high if high <= n else inf)
+def test_quantile_ranks_are_the_tightest_with_half_of_the_error_on_each_side(subtests):
+    for q in [Fraction(1, 2), Fraction(9, 10), Fraction(1, 100)]:
+        for n in [1, 2, 5, 12, 40]:
+            with subtests.test(q=q, n=n):
+                found = st.quantile_interval(np.arange(1.0, n + 1), q=float(q), confidence=0.9)
+                low, high = found.low_rank, found.high_rank
+                half = Fraction(1, 20)
+                assert probability_of_ranks(n, q, 0, low) < half <= probability_of_ranks(n, q, 0, low + 1)
+                assert probability_of_ranks(n, q, high, n + 1) <= half < probability_of_ranks(n, q, high - 1, n + 1)
+                assert found.coverage == pytest.approx(float(probability_of_ranks(n, q, low, high)), rel=1e-12)
+                assert found.low == (low if low > 0 else -inf)
+                assert found.high == (high if high <= n else inf)
 
 
 def test_the_99th_percentile_gets_an_upper_end_at_368_observations():
@@ -108,28 +113,32 @@ def test_the_99th_percentile_gets_an_upper_end_at_368_observations():
     assert st.quantile_interval(np.arange(368.0), q=0.99).high == 367
 
 
-@pytest.mark.parametrize("confidence", CONFIDENCES)
-def test_differences_are_those_of_scipy(confidence):
-    rng = np.random.default_rng(RNG_SEED)
-    a, b = rng.normal(5, 1, 12), rng.normal(3, 4, 30)
-    welch = st.welch_difference(a, b, confidence=confidence)
-    theirs = stats.ttest_ind(a, b, equal_var=False)
-    assert list(theirs.confidence_interval(confidence)) == ends(welch)
-    assert (welch.degrees_of_freedom, welch.samples) == (pytest.approx(theirs.df, rel=1e-12), 42)
-    paired = st.paired_difference(a, b[:12], confidence=confidence)
-    assert list(stats.ttest_rel(a, b[:12]).confidence_interval(confidence)) == ends(paired)
-    assert paired.correlation == pytest.approx(np.corrcoef(a, b[:12])[0, 1], rel=1e-12)
+def test_differences_are_those_of_scipy(subtests):
+    for confidence in CONFIDENCES:
+        with subtests.test(confidence=confidence):
+            rng = np.random.default_rng(RNG_SEED)
+            a, b = rng.normal(5, 1, 12), rng.normal(3, 4, 30)
+            welch = st.welch_difference(a, b, confidence=confidence)
+            theirs = stats.ttest_ind(a, b, equal_var=False)
+            assert list(theirs.confidence_interval(confidence)) == ends(welch)
+            assert (welch.degrees_of_freedom, welch.samples) == (pytest.approx(theirs.df, rel=1e-12), 42)
+            paired = st.paired_difference(a, b[:12], confidence=confidence)
+            assert list(stats.ttest_rel(a, b[:12]).confidence_interval(confidence)) == ends(paired)
+            assert paired.correlation == pytest.approx(np.corrcoef(a, b[:12])[0, 1], rel=1e-12)
 
 
-@pytest.mark.parametrize("confidence", CONFIDENCES)
-def test_an_interval_of_a_mean_is_given_at_any_confidence(confidence):
-    rng = np.random.default_rng(RNG_SEED)
-    a, b = rng.normal(5, 1, 12), rng.normal(3, 4, 12)
-    for rule in (st.welch_difference, st.paired_difference):
-        asked = rule(a, b, confidence=confidence)
-        found = rule(a, b).at(confidence)
-        assert (found.low, found.value, found.high) == pytest.approx((asked.low, asked.value, asked.high), rel=1e-12)
-        assert (found.confidence, found.samples) == (confidence, asked.samples)
+def test_an_interval_of_a_mean_is_given_at_any_confidence(subtests):
+    for confidence in CONFIDENCES:
+        with subtests.test(confidence=confidence):
+            rng = np.random.default_rng(RNG_SEED)
+            a, b = rng.normal(5, 1, 12), rng.normal(3, 4, 12)
+            for rule in (st.welch_difference, st.paired_difference):
+                asked = rule(a, b, confidence=confidence)
+                found = rule(a, b).at(confidence)
+                assert (found.low, found.value, found.high) == pytest.approx(
+                    (asked.low, asked.value, asked.high), rel=1e-12
+                )
+                assert (found.confidence, found.samples) == (confidence, asked.samples)
 
 
 @given(samples=st_of.integers(2, 40), width=st_of.floats(1e-3, 20))
@@ -208,9 +217,8 @@ def test_batch_means_find_the_standard_error_of_an_autoregressive_run():
     assert abs(np.mean([one.batch_correlation for one in found])) < 0.1
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
+def test_bad_samples_are_told(subtests):
+    cases = [
         (lambda: st.mean_interval([1.0]), "samples holds 1 values"),
         (lambda: st.mean_interval([1.0, inf]), "infinite"),
         (lambda: st.mean_interval([[1.0, 2.0]]), "2 dimensions"),
@@ -232,11 +240,10 @@ def test_batch_means_find_the_standard_error_of_an_autoregressive_run():
         (lambda: st.paired_ratio([1.0, 2.0], [1.0, 2.0, 3.0]), "and b 3, but pairs need as many"),
         (lambda: st.paired_ratio([1.0, 2.0], [0.0, 3.0]), "b holds 0, but a ratio needs values above 0"),
         (lambda: st.paired_ratio([1.0, -2.0], [1.0, 3.0]), "a holds -2, but a ratio needs values above 0"),
-    ],
-)
-def test_bad_samples_are_told(call, told):
-    with pytest.raises(ParameterError, match=told):
-        call()
+    ]
+    for call, told in cases:
+        with subtests.test(call=call, told=told), pytest.raises(ParameterError, match=told):
+            call()
 
 
 HUGE = [1e308, 1.1e308, 1.2e308, 0.9e308] * 16

@@ -156,13 +156,14 @@ def test_a_short_count_needs_more():
     assert predictive_failure_prob(64, r=8, lost=12, sent=1000) > 1e-6
 
 
-@pytest.mark.parametrize(("k", "r"), [(3, 0), (3, 2), (5, 1), (4, 4)])
-def test_what_is_lost_in_spite_of_the_code_by_listing(k, r):
-    exact = Fraction(0)
-    for start in range(3):
-        for lost, chance in patterns(k + r, start):
-            exact += chance / 3 * sum(lost[:k]) * (sum(lost) > r) / k
-    assert residual_loss_prob(k, r=r, losses=IN_TURN) == pytest.approx(float(exact), rel=1e-12)
+def test_what_is_lost_in_spite_of_the_code_by_listing(subtests):
+    for k, r in [(3, 0), (3, 2), (5, 1), (4, 4)]:
+        with subtests.test(k=k, r=r):
+            exact = Fraction(0)
+            for start in range(3):
+                for lost, chance in patterns(k + r, start):
+                    exact += chance / 3 * sum(lost[:k]) * (sum(lost) > r) / k
+            assert residual_loss_prob(k, r=r, losses=IN_TURN) == pytest.approx(float(exact), rel=1e-12)
 
 
 @pytest.mark.parametrize(("k", "r", "sendings"), [(4, 0, 3), (5, 2, 2), (6, 1, 4)])
@@ -187,22 +188,24 @@ def test_what_the_worst_first_path_loses_in_spite_of_the_code():
     assert residual_loss_prob(8, r=1, losses=replace(losses, first_path="any")) == pytest.approx(0.0344, abs=5e-5)
 
 
-@pytest.mark.parametrize("sent", [1, 10**3, 10**6, 10**9, 10**12])
-def test_where_all_counted_packets_were_lost_a_unit_nearly_surely_fails(sent):
-    found = predictive_failure_prob(10, r=0, lost=sent, sent=sent)
-    with mp.workdps(40):
-        a, b = mpf(sent) + 0.5, mpf(0.5)
-        none = mp.fprod((b + i) / (a + b + i) for i in range(10))
-    assert found == pytest.approx(float(1 - none), rel=1e-14)
-    assert found <= 1
+def test_where_all_counted_packets_were_lost_a_unit_nearly_surely_fails(subtests):
+    for sent in [1, 10**3, 10**6, 10**9, 10**12]:
+        with subtests.test(sent=sent):
+            found = predictive_failure_prob(10, r=0, lost=sent, sent=sent)
+            with mp.workdps(40):
+                a, b = mpf(sent) + 0.5, mpf(0.5)
+                none = mp.fprod((b + i) / (a + b + i) for i in range(10))
+            assert found == pytest.approx(float(1 - none), rel=1e-14)
+            assert found <= 1
 
 
-@pytest.mark.parametrize("p", [0.0, 1e-9, 0.5, 1 - 1e-9, 1 - 1e-15])
-def test_packets_sent_for_each_source_packet_near_certain_loss(p):
+def test_packets_sent_for_each_source_packet_near_certain_loss(subtests):
     """Of k = 1 and r = 0 it is the sum of p^j, j < J."""
-    exact = sum(mpf(p) ** j for j in range(7))
-    assert sent_per_source_packet(1, r=0, losses=p, sendings=7) == pytest.approx(float(exact), rel=1e-14)
-    assert sent_per_source_packet(1, r=0, losses=p, sendings=1) == 1
+    for p in [0.0, 1e-9, 0.5, 1 - 1e-9, 1 - 1e-15]:
+        with subtests.test(p=p):
+            exact = sum(mpf(p) ** j for j in range(7))
+            assert sent_per_source_packet(1, r=0, losses=p, sendings=7) == pytest.approx(float(exact), rel=1e-14)
+            assert sent_per_source_packet(1, r=0, losses=p, sendings=1) == 1
 
 
 @given(st.integers(1, 40), st.integers(0, 12), probs)

@@ -73,15 +73,13 @@ def test_missed_share_begins_where_the_docstring_says():
     assert above > 0
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
+def test_bad_input_is_refused_with_its_value(subtests):
+    cases = [
         (lambda: blocking_prob_twice_average([]), "rtts_s"),
         (lambda: blocking_prob_twice_average([1.0, 0.0]), "rtts_s = 0"),
         (lambda: blocking_prob_twice_smoothed([1.0], smoothed_rtt_s=0), "smoothed_rtt_s = 0"),
         (lambda: twice_average_missed_share(0.1, usual_rtts_s=1.0, base_rtt_s=2.0, full_wait_s=1.0), "full_wait_s = 1"),
-    ],
-)
-def test_bad_input_is_refused_with_its_value(call, text):
-    with pytest.raises(ParameterError, match=text):
-        call()
+    ]
+    for call, text in cases:
+        with subtests.test(call=call, text=text), pytest.raises(ParameterError, match=text):
+            call()

@@ -102,18 +102,16 @@ def test_what_a_field_does_not_hold_is_refused_and_nothing_moves(calculator, val
     assert calculator.picture.value != picture
 
 
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
+def test_what_is_refused_is_what_was_given(subtests):
+    cases = [
         ({"paths": 10, "long_flows": 12}, "long_flows = 12, but with 10 paths it must lie in 0..9"),
         ({"paths": 0}, "paths = 0"),
         ({"long_flows": -1}, "long_flows = -1"),
         ({"long_flows": 40}, "long_flows = 40, but with 40 paths"),
-    ],
-)
-def test_what_is_refused_is_what_was_given(values, text):
-    with pytest.raises(ParameterError, match=re.escape(text)):
-        best_unit(CAPS_SETTING | values)
+    ]
+    for values, text in cases:
+        with subtests.test(values=values, text=text), pytest.raises(ParameterError, match=re.escape(text)):
+            best_unit(CAPS_SETTING | values)
 
 
 def test_what_the_sliders_cannot_show_the_function_answers():

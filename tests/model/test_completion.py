@@ -70,14 +70,15 @@ class TestRounds:
 
 
 class TestLoads:
-    @pytest.mark.parametrize("replicas", [1, 2, 3, 8])
-    @pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 20), Fraction(1, 3)])
-    def test_in_exact_rationals(self, replicas, share):
-        load = Fraction(2, 7)
-        each = (1 + (replicas - 1) * share) * load
-        options = {"short_byte_share": float(share), "replicas": replicas}
-        assert replicated_load(float(load), **options) == pytest.approx(float(each), rel=1e-14)
-        assert effective_load(float(load), **options) == pytest.approx(float(each**replicas), rel=1e-14)
+    def test_in_exact_rationals(self, subtests):
+        for share in [Fraction(0), Fraction(1, 20), Fraction(1, 3)]:
+            for replicas in [1, 2, 3, 8]:
+                with subtests.test(share=share, replicas=replicas):
+                    load = Fraction(2, 7)
+                    each = (1 + (replicas - 1) * share) * load
+                    options = {"short_byte_share": float(share), "replicas": replicas}
+                    assert replicated_load(float(load), **options) == pytest.approx(float(each), rel=1e-14)
+                    assert effective_load(float(load), **options) == pytest.approx(float(each**replicas), rel=1e-14)
 
     @given(st.floats(0.001, 1), st.integers(2, 10))
     def test_break_even_is_the_fixed_point(self, share, replicas):
@@ -147,14 +148,15 @@ class TestShortFlows:
 
 
 class TestReplication:
-    @pytest.mark.parametrize("index", range(8))
-    def test_bounds_are_those_of_the_extreme_sizes(self, index):
-        load, (mean_low, mean_high, tail_low, tail_high) = LOADS[index], GAIN_BOUNDS[index]
-        one, most = PacketSizes.fixed(1), PacketSizes.fixed(68)
-        assert 100 * gain(mean_fct, most, load) == pytest.approx(mean_low, abs=0.5)
-        assert 100 * gain(mean_fct, one, load) == pytest.approx(mean_high, abs=0.5)
-        assert 100 * gain(tail_fct, most, load) == pytest.approx(tail_low, abs=0.5)
-        assert 100 * gain(tail_fct, one, load) == pytest.approx(tail_high, abs=0.5)
+    def test_bounds_are_those_of_the_extreme_sizes(self, subtests):
+        for index in range(8):
+            with subtests.test(index=index):
+                load, (mean_low, mean_high, tail_low, tail_high) = LOADS[index], GAIN_BOUNDS[index]
+                one, most = PacketSizes.fixed(1), PacketSizes.fixed(68)
+                assert 100 * gain(mean_fct, most, load) == pytest.approx(mean_low, abs=0.5)
+                assert 100 * gain(mean_fct, one, load) == pytest.approx(mean_high, abs=0.5)
+                assert 100 * gain(tail_fct, most, load) == pytest.approx(tail_low, abs=0.5)
+                assert 100 * gain(tail_fct, one, load) == pytest.approx(tail_high, abs=0.5)
 
     @given(
         st.lists(st.tuples(st.floats(1, 68), st.floats(0.01, 1)), min_size=1, max_size=4),
@@ -172,13 +174,16 @@ class TestReplication:
         assert gains.max() == pytest.approx(0.447, abs=0.0005)
         assert load[np.argmax(gains)] == pytest.approx(0.55, abs=0.01)
 
-    @pytest.mark.parametrize("rounding", ["fractional", "whole"])
-    @pytest.mark.parametrize("tail", ["effective_bandwidth", "exact"])
-    def test_helps_up_to_the_break_even_load_and_not_beyond(self, rounding, tail):
-        edge = replication_break_even_load(0.05)
-        for function, options in ((mean_fct, {}), (tail_fct, {"tail": tail})):
-            below, above = gain(function, WEB, np.array([edge - 1e-3, edge + 1e-3]), rounding=rounding, **options)
-            assert below > 0 > above
+    def test_helps_up_to_the_break_even_load_and_not_beyond(self, subtests):
+        for tail in ["effective_bandwidth", "exact"]:
+            for rounding in ["fractional", "whole"]:
+                with subtests.test(tail=tail, rounding=rounding):
+                    edge = replication_break_even_load(0.05)
+                    for function, options in ((mean_fct, {}), (tail_fct, {"tail": tail})):
+                        below, above = gain(
+                            function, WEB, np.array([edge - 1e-3, edge + 1e-3]), rounding=rounding, **options
+                        )
+                        assert below > 0 > above
 
     def test_more_copies_help_at_low_load_and_overload_sooner(self):
         share = 0.05
@@ -229,14 +234,14 @@ class TestLongFlows:
 
 
 class TestShapesAndErrors:
-    @pytest.mark.parametrize("function", [mean_fct, tail_fct, mean_fct_long, tail_fct_long])
-    def test_scalar_and_array(self, function):
-        assert type(function(0.5, sizes=WEB)) is float
-        assert function(np.full((3, 2), 0.5), sizes=WEB).shape == (3, 2)
+    def test_scalar_and_array(self, subtests):
+        for function in [mean_fct, tail_fct, mean_fct_long, tail_fct_long]:
+            with subtests.test(function=function):
+                assert type(function(0.5, sizes=WEB)) is float
+                assert function(np.full((3, 2), 0.5), sizes=WEB).shape == (3, 2)
 
-    @pytest.mark.parametrize(
-        ("call", "text"),
-        [
+    def test_bad_input(self, subtests):
+        cases = [
             (lambda: mean_fct(0.5, sizes=load_workload("websearch")), "must be in packets"),
             (lambda: mean_fct(1.0, sizes=WEB), "load = 1"),
             (lambda: mean_fct(0.5, sizes=WEB, replicas=0), "replicas = 0"),
@@ -249,8 +254,7 @@ class TestShapesAndErrors:
             (lambda: replication_break_even_load(0.1, replicas=1), "replicas = 1"),
             (lambda: rounds(0), "flow_packets = 0"),
             (lambda: short_byte_share(FlowSizes.fixed(3)), "FlowSizes"),
-        ],
-    )
-    def test_bad_input(self, call, text):
-        with pytest.raises(ParameterError, match=text):
-            call()
+        ]
+        for call, text in cases:
+            with subtests.test(call=call, text=text), pytest.raises(ParameterError, match=text):
+                call()

@@ -119,14 +119,17 @@ def test_edges():
     assert blocked_packets_prob([0, 1, 3], n=3, blocking_prob=0).tolist() == [1, 0, 0]
 
 
-@pytest.mark.parametrize("p", [5e-324, 1.5e-323, 1e-310, 2.3e-308, 1e-300])
-@pytest.mark.parametrize(("k", "r"), [(1, 1), (1, 0), (3, 2), (50, 7), (10**6, 0), (10**6, 3)])
-def test_the_least_probabilities_keep_the_logarithm_of_the_failure(k, r, p):
+def test_the_least_probabilities_keep_the_logarithm_of_the_failure(subtests):
     """The first term, all but r + 1 of k + r arriving, is all there is."""
-    with mpmath.workdps(40):
-        exact = mpmath.log(mpmath.binomial(k + r, r + 1)) + (r + 1) * mpmath.log(mpmath.mpf(p))
-    assert log_decode_failure_prob(k, r=r, blocking_prob=p) == pytest.approx(float(exact), rel=1e-14)
-    assert log_decode_prob(k, r=r, blocking_prob=p) == pytest.approx(-float(mpmath.exp(exact)), rel=1e-11, abs=1e-307)
+    for k, r in [(1, 1), (1, 0), (3, 2), (50, 7), (10**6, 0), (10**6, 3)]:
+        for p in [5e-324, 1.5e-323, 1e-310, 2.3e-308, 1e-300]:
+            with subtests.test(k=k, r=r, p=p):
+                with mpmath.workdps(40):
+                    exact = mpmath.log(mpmath.binomial(k + r, r + 1)) + (r + 1) * mpmath.log(mpmath.mpf(p))
+                assert log_decode_failure_prob(k, r=r, blocking_prob=p) == pytest.approx(float(exact), rel=1e-14)
+                assert log_decode_prob(k, r=r, blocking_prob=p) == pytest.approx(
+                    -float(mpmath.exp(exact)), rel=1e-11, abs=1e-307
+                )
 
 
 def test_broadcasting_and_empty_arrays():
@@ -139,9 +142,8 @@ def test_broadcasting_and_empty_arrays():
     assert decode_prob_blocked_count([], r=1, blocked_packets=1, total_packets=9).shape == (0,)
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
+def test_bad_input_is_refused_with_its_value(subtests):
+    cases = [
         (lambda: decode_prob(0, r=1, blocking_prob=0.1), "k = 0"),
         (lambda: decode_prob(1.5, r=1, blocking_prob=0.1), "k = 1.5"),
         (lambda: decode_prob(1, r=-1, blocking_prob=0.1), "r = -1"),
@@ -152,11 +154,10 @@ def test_broadcasting_and_empty_arrays():
         (lambda: full_rank_prob(1, received=1, field_size=6), "field_size = 6"),
         (lambda: decode_prob_blocked_count(3, r=3, blocked_packets=1, total_packets=5), "total_packets"),
         (lambda: units_decoded_by_first_arrivals_prob(1, r=1, n_units=2, arrivals=5), "arrivals"),
-    ],
-)
-def test_bad_input_is_refused_with_its_value(call, text):
-    with pytest.raises(ParameterError, match=text):
-        call()
+    ]
+    for call, text in cases:
+        with subtests.test(call=call, text=text), pytest.raises(ParameterError, match=text):
+            call()
 
 
 sizes = st.integers(1, 2000)

@@ -10,20 +10,22 @@ from capsmodel.queueing.drawn_queues import _next_tail, drawn_queues_mean_wait, 
 from capsmodel.queueing.mg1 import mg1_mean_wait
 
 
-@pytest.mark.parametrize("drawn", [1, 2, 3, 7])
-@pytest.mark.parametrize("load", [Fraction(1, 8), Fraction(1, 2), Fraction(7, 8)])
-def test_exponential_service_balances_in_exact_rationals(drawn, load):
-    exact = [Fraction(1), load]
-    while len(exact) < 5:
-        exact.append(exact[-1] - load * (exact[-2] ** drawn - exact[-1] ** drawn))
-    found = drawn_queues_tail(np.arange(5), load=float(load), drawn=drawn)
-    np.testing.assert_allclose(found, [float(share) for share in exact], rtol=1e-12)
+def test_exponential_service_balances_in_exact_rationals(subtests):
+    for load in [Fraction(1, 8), Fraction(1, 2), Fraction(7, 8)]:
+        for drawn in [1, 2, 3, 7]:
+            with subtests.test(load=load, drawn=drawn):
+                exact = [Fraction(1), load]
+                while len(exact) < 5:
+                    exact.append(exact[-1] - load * (exact[-2] ** drawn - exact[-1] ** drawn))
+                found = drawn_queues_tail(np.arange(5), load=float(load), drawn=drawn)
+                np.testing.assert_allclose(found, [float(share) for share in exact], rtol=1e-12)
 
 
-@pytest.mark.parametrize("load", [0.1, 0.5, 0.9])
-def test_one_drawn_queue_of_exponential_service_is_mm1(load):
-    model = mg1_mean_wait(load, mean_service=1.0, second_moment_service=2.0)
-    assert drawn_queues_mean_wait(load, drawn=1) == pytest.approx(model, rel=1e-12)
+def test_one_drawn_queue_of_exponential_service_is_mm1(subtests):
+    for load in [0.1, 0.5, 0.9]:
+        with subtests.test(load=load):
+            model = mg1_mean_wait(load, mean_service=1.0, second_moment_service=2.0)
+            assert drawn_queues_mean_wait(load, drawn=1) == pytest.approx(model, rel=1e-12)
 
 
 @pytest.mark.parametrize("service", ["exponential", "constant"])
@@ -74,19 +76,18 @@ def test_no_load_no_wait():
     assert drawn_queues_tail([0, 1], load=0, drawn=2, service="constant").tolist() == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("setting", "told"),
-    [
+def test_refusals(subtests):
+    cases = [
         ({"load": 0.5, "drawn": 0}, "drawn"),
         ({"load": 0.5, "drawn": 1001}, "at most 1000"),
         ({"load": 1.0, "drawn": 2}, "load"),
         ({"load": 0.5, "drawn": 2, "service": "uniform"}, "service"),
         ({"load": 0.5, "drawn": 1, "service": "constant"}, "M/D/1"),
         ({"load": 0.995, "drawn": 2, "service": "constant"}, "0.99"),
-    ],
-)
-def test_refusals(setting, told):
-    with pytest.raises(ParameterError, match=told):
-        drawn_queues_tail(1, **setting)
-    with pytest.raises(ParameterError, match=told):
-        drawn_queues_mean_wait(**setting)
+    ]
+    for setting, told in cases:
+        with subtests.test(setting=setting, told=told):
+            with pytest.raises(ParameterError, match=told):
+                drawn_queues_tail(1, **setting)
+            with pytest.raises(ParameterError, match=told):
+                drawn_queues_mean_wait(**setting)

@@ -36,26 +36,27 @@ def duplicate_acks(paths: tuple[str, ...]) -> int:
     return repeats
 
 
-@pytest.mark.parametrize(
-    "bad", [Fraction(1, 10**6), Fraction(1, 8), Fraction(1, 2), Fraction(5, 8), Fraction(999, 1000)]
-)
-@pytest.mark.parametrize("size", [1, 2, 5, 9])
-def test_duplicate_acks_equal_the_enumeration_of_all_paths(size: int, bad: float) -> None:
-    tail = [Fraction(0)] * (size + 2)
-    exact = Fraction(bad)
-    for paths in product("gb", repeat=size):
-        weight = exact ** paths.count("b") * (1 - exact) ** paths.count("g")
-        for d in range(duplicate_acks(paths) + 1):
-            tail[d] += weight
-    ours = duplicate_acks_prob(np.arange(size + 2), flow_packets=size, congested_prob=bad)
-    np.testing.assert_allclose(ours, [float(p) for p in tail], rtol=RTOL, atol=0)
+def test_duplicate_acks_equal_the_enumeration_of_all_paths(subtests: pytest.Subtests) -> None:
+    cases = [Fraction(1, 10**6), Fraction(1, 8), Fraction(1, 2), Fraction(5, 8), Fraction(999, 1000)]
+    for size in [1, 2, 5, 9]:
+        for bad in cases:
+            with subtests.test(size=size, bad=bad):
+                tail = [Fraction(0)] * (size + 2)
+                exact = Fraction(bad)
+                for paths in product("gb", repeat=size):
+                    weight = exact ** paths.count("b") * (1 - exact) ** paths.count("g")
+                    for d in range(duplicate_acks(paths) + 1):
+                        tail[d] += weight
+                ours = duplicate_acks_prob(np.arange(size + 2), flow_packets=size, congested_prob=bad)
+                np.testing.assert_allclose(ours, [float(p) for p in tail], rtol=RTOL, atol=0)
 
 
-@pytest.mark.parametrize("bad", [1e-9, 1e-3, 0.3, 0.5, 0.6, 0.999, 1 - 1e-9])
-@pytest.mark.parametrize("size", [2, 64, 10**4, 10**9])
-def test_one_duplicate_ack_is_reordering(size: int, bad: float) -> None:
-    ours = duplicate_acks_prob(1, flow_packets=size, congested_prob=bad)
-    assert ours == pytest.approx(reordering_prob(size, congested_prob=bad), rel=RTOL, abs=0)
+def test_one_duplicate_ack_is_reordering(subtests: pytest.Subtests) -> None:
+    for size in [2, 64, 10**4, 10**9]:
+        for bad in [1e-9, 1e-3, 0.3, 0.5, 0.6, 0.999, 1 - 1e-9]:
+            with subtests.test(size=size, bad=bad):
+                ours = duplicate_acks_prob(1, flow_packets=size, congested_prob=bad)
+                assert ours == pytest.approx(reordering_prob(size, congested_prob=bad), rel=RTOL, abs=0)
 
 
 @pytest.mark.parametrize(
@@ -104,11 +105,14 @@ def test_thresholds_of_fabrics() -> None:
         dup_ack_threshold_fat_tree(8, max_paths=0)
 
 
-@pytest.mark.parametrize("n_paths", [1, 2, 40])
-@pytest.mark.parametrize("loss", [1e-9, 1e-3, 0.3, 1.0])
-def test_packets_before_the_first_loss_equal_exact_rationals(n_paths: int, loss: float) -> None:
-    exact = 1 / (1 - (1 - Fraction(loss)) ** n_paths)
-    assert packets_before_first_loss(n_paths, loss_prob=loss) == pytest.approx(float(exact), rel=RTOL, abs=0)
+def test_packets_before_the_first_loss_equal_exact_rationals(subtests: pytest.Subtests) -> None:
+    for loss in [1e-9, 1e-3, 0.3, 1.0]:
+        for n_paths in [1, 2, 40]:
+            with subtests.test(loss=loss, n_paths=n_paths):
+                exact = 1 / (1 - (1 - Fraction(loss)) ** n_paths)
+                assert packets_before_first_loss(n_paths, loss_prob=loss) == pytest.approx(
+                    float(exact), rel=RTOL, abs=0
+                )
 
 
 def test_without_loss_the_first_loss_never_comes() -> None:

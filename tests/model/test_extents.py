@@ -23,24 +23,28 @@ def extents(paths: tuple[str, ...]) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("bad", [Fraction(1, 8), Fraction(1, 2), Fraction(9, 10)])
-@pytest.mark.parametrize("size", [1, 2, 5, 9])
-def test_late_packets_equal_the_enumeration_of_all_paths(size, bad):
-    exact = [Fraction(0)] * (size + 2)
-    for paths in product("gb", repeat=size):
-        weight = bad ** paths.count("b") * (1 - bad) ** paths.count("g")
-        for extent in extents(paths):
-            for least in range(extent + 1):
-                exact[least] += weight
-    found = expected_late_packets(np.arange(1, size + 2), flow_packets=size, congested_prob=float(bad))
-    np.testing.assert_allclose(found, [float(mean) for mean in exact[1:]], rtol=1e-12)
+def test_late_packets_equal_the_enumeration_of_all_paths(subtests):
+    for size in [1, 2, 5, 9]:
+        for bad in [Fraction(1, 8), Fraction(1, 2), Fraction(9, 10)]:
+            with subtests.test(size=size, bad=bad):
+                exact = [Fraction(0)] * (size + 2)
+                for paths in product("gb", repeat=size):
+                    weight = bad ** paths.count("b") * (1 - bad) ** paths.count("g")
+                    for extent in extents(paths):
+                        for least in range(extent + 1):
+                            exact[least] += weight
+                found = expected_late_packets(np.arange(1, size + 2), flow_packets=size, congested_prob=float(bad))
+                np.testing.assert_allclose(found, [float(mean) for mean in exact[1:]], rtol=1e-12)
 
 
-@pytest.mark.parametrize("bad", [0.0, 1e-6, 0.3, 0.99, 1.0])
-@pytest.mark.parametrize("size", [1, 30, 400])
-def test_an_extent_of_one_is_any_overtaking(size, bad):
-    expected = expected_overtaken_packets(size, congested_prob=bad)
-    assert expected_late_packets(1, flow_packets=size, congested_prob=bad) == pytest.approx(expected, rel=1e-9)
+def test_an_extent_of_one_is_any_overtaking(subtests):
+    for size in [1, 30, 400]:
+        for bad in [0.0, 1e-6, 0.3, 0.99, 1.0]:
+            with subtests.test(size=size, bad=bad):
+                expected = expected_overtaken_packets(size, congested_prob=bad)
+                assert expected_late_packets(1, flow_packets=size, congested_prob=bad) == pytest.approx(
+                    expected, rel=1e-9
+                )
 
 
 @pytest.mark.parametrize("bad", [0.05, 0.4, 0.8])

@@ -137,17 +137,18 @@ def test_coding_pays_from_the_first_loss_at_which_it_is_faster(burst, repeat_s):
     assert alone[61] > coded[61]
 
 
-@pytest.mark.parametrize("ratio", [1e8, 1e9, 1e12, 1e30, 1e200])
-@pytest.mark.parametrize(("packets", "burst"), [(20, None), (1000, None), (20, 3.0)])
-def test_where_a_repetition_takes_very_long_coding_pays_early(ratio, packets, burst):
-    common = {"packet_s": 1e-5, "repeat_s": ratio * 1e-5, "burst_packets": burst}
-    least = coding_pays_from(packets, k=10, r=3, **common)
-    alone, coded = (
-        mean_message_s(packets, loss_prob=least * np.array([0.99, 1.01]), k=k, r=r, **common)
-        for k, r in ((1, 0), (10, 3))
-    )
-    assert alone[0] < coded[0]
-    assert alone[1] > coded[1]
+def test_where_a_repetition_takes_very_long_coding_pays_early(subtests):
+    for packets, burst in [(20, None), (1000, None), (20, 3.0)]:
+        for ratio in [1e8, 1e9, 1e12, 1e30, 1e200]:
+            with subtests.test(packets=packets, burst=burst, ratio=ratio):
+                common = {"packet_s": 1e-5, "repeat_s": ratio * 1e-5, "burst_packets": burst}
+                least = coding_pays_from(packets, k=10, r=3, **common)
+                alone, coded = (
+                    mean_message_s(packets, loss_prob=least * np.array([0.99, 1.01]), k=k, r=r, **common)
+                    for k, r in ((1, 0), (10, 3))
+                )
+                assert alone[0] < coded[0]
+                assert alone[1] > coded[1]
 
 
 def test_where_coding_never_or_always_pays():
@@ -162,19 +163,18 @@ def test_where_coding_never_or_always_pays():
     assert later[0] < later[1]  # a code that falls back late must fail less often
 
 
-@pytest.mark.parametrize(
-    ("text", "changed"),
-    [
+def test_what_is_refused(subtests):
+    cases = [
         ("0.9", {"loss_prob": 0.95}),
         ("mean run of independent", {"loss_prob": 0.5, "burst_packets": 1.5}),
         ("below packet_s", {"repeat_s": 0.5}),
         ("k + r", {"k": 500, "r": 13}),
         ("moments", {"packets": 2**20, "loss_prob": 0.5, "repeat_s": 1e9}),
-    ],
-)
-def test_what_is_refused(text, changed):
-    common = {"packets": 5, "loss_prob": 0.1, "packet_s": 1.0, "repeat_s": 5.0}
-    with pytest.raises(ParameterError, match=text.replace("+", r"\+")):
-        mean_message_s(**common | changed)
-    with pytest.raises(ParameterError, match="nothing is coded"):
-        coding_pays_from(9, k=3, r=0, packet_s=1.0, repeat_s=5.0)
+    ]
+    for text, changed in cases:
+        with subtests.test(text=text, changed=changed):
+            common = {"packets": 5, "loss_prob": 0.1, "packet_s": 1.0, "repeat_s": 5.0}
+            with pytest.raises(ParameterError, match=text.replace("+", r"\+")):
+                mean_message_s(**common | changed)
+            with pytest.raises(ParameterError, match="nothing is coded"):
+                coding_pays_from(9, k=3, r=0, packet_s=1.0, repeat_s=5.0)

@@ -154,9 +154,8 @@ class TestReordering:
 
 
 class TestErrors:
-    @pytest.mark.parametrize(
-        ("call", "text"),
-        [
+    def test_bad_input(self, subtests):
+        cases = [
             (lambda: ideal_fct_s(0, rate_bps=1e9), "flow_bytes = 0"),
             (lambda: ideal_fct_s(1, rate_bps=0), "rate_bps = 0"),
             (lambda: slowdown(1, ideal_fct_s=0), "ideal_fct_s = 0"),
@@ -169,8 +168,7 @@ class TestErrors:
             (lambda: reorder_ratio([1.5]), "arrivals = 1.5"),
             (lambda: reorder_ratio([[1, 2]]), "one list"),
             (lambda: reorder_density([0]), "lower first"),
-        ],
-    )
-    def test_bad_input(self, call, text):
-        with pytest.raises(ParameterError, match=text):
-            call()
+        ]
+        for call, text in cases:
+            with subtests.test(call=call, text=text), pytest.raises(ParameterError, match=text):
+                call()

@@ -74,14 +74,15 @@ def test_the_cap_of_lia_binds_and_the_windows_are_known_then() -> None:
     assert uncapped[1] == capped[1]
 
 
-@pytest.mark.parametrize("loss", [1e-9, 1e-3, 0.3, 0.999])
-def test_one_path_gives_the_window_of_one_tcp(loss: float) -> None:
-    expected = float(mp.sqrt(2 * (1 - mpf(loss)) / mpf(loss)))
-    assert single_path_window(loss) == pytest.approx(expected, rel=RTOL)
-    assert lia_equilibrium_windows(loss, rtts_s=3e-4)[0] == pytest.approx(expected, rel=RTOL)
-    assert lia_alpha(expected, rtts_s=3e-4) == pytest.approx(1, rel=RTOL)
-    assert lia_loss_prob(expected, rtts_s=3e-4)[0] == pytest.approx(loss, rel=RTOL)
-    assert connection_loss_prob(expected, rtts_s=3e-4) == pytest.approx(loss, rel=RTOL)
+def test_one_path_gives_the_window_of_one_tcp(subtests: pytest.Subtests) -> None:
+    for loss in [1e-9, 1e-3, 0.3, 0.999]:
+        with subtests.test(loss=loss):
+            expected = float(mp.sqrt(2 * (1 - mpf(loss)) / mpf(loss)))
+            assert single_path_window(loss) == pytest.approx(expected, rel=RTOL)
+            assert lia_equilibrium_windows(loss, rtts_s=3e-4)[0] == pytest.approx(expected, rel=RTOL)
+            assert lia_alpha(expected, rtts_s=3e-4) == pytest.approx(1, rel=RTOL)
+            assert lia_loss_prob(expected, rtts_s=3e-4)[0] == pytest.approx(loss, rel=RTOL)
+            assert connection_loss_prob(expected, rtts_s=3e-4) == pytest.approx(loss, rel=RTOL)
 
 
 def test_equal_paths_share_one_tcp() -> None:
@@ -143,10 +144,10 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_values_outside_the_model_are_refused(what: str) -> None:
-    with pytest.raises(ParameterError):
-        REFUSED[what]()
+def test_values_outside_the_model_are_refused(subtests: pytest.Subtests) -> None:
+    for what in REFUSED:
+        with subtests.test(what=what), pytest.raises(ParameterError):
+            REFUSED[what]()
 
 
 def enumerated_timeouts(window: int, loss: Fraction) -> Fraction:
@@ -183,17 +184,20 @@ def test_exact_timeout_probability_of_large_windows_equals_mpmath(subtests: pyte
             assert timeout_prob(window, loss_prob=loss, exact=True) == pytest.approx(expected, rel=RTOL, abs=1e-300)
 
 
-@pytest.mark.parametrize("loss", [1e-9, 0.05, 0.5, 0.9])
-def test_printed_timeout_probability_is_the_chance_of_two_survivors_and_a_lower_bound(loss: float) -> None:
-    for window in (1, 2, 3):
-        np.testing.assert_allclose(
-            timeout_prob(window, loss_prob=loss), timeout_prob(window, loss_prob=loss, exact=True), rtol=RTOL
-        )
-    for window in (4, 8, 20):
-        p = Fraction(loss)
-        survivors = [binomial(window, j) * (1 - p) ** j * p ** (window - j) for j in range(3)]
-        assert timeout_prob(window, loss_prob=loss) == pytest.approx(float(sum(survivors)), rel=RTOL, abs=0)
-        assert timeout_prob(window, loss_prob=loss) < timeout_prob(window, loss_prob=loss, exact=True)
+def test_printed_timeout_probability_is_the_chance_of_two_survivors_and_a_lower_bound(
+    subtests: pytest.Subtests,
+) -> None:
+    for loss in [1e-9, 0.05, 0.5, 0.9]:
+        with subtests.test(loss=loss):
+            for window in (1, 2, 3):
+                np.testing.assert_allclose(
+                    timeout_prob(window, loss_prob=loss), timeout_prob(window, loss_prob=loss, exact=True), rtol=RTOL
+                )
+            for window in (4, 8, 20):
+                p = Fraction(loss)
+                survivors = [binomial(window, j) * (1 - p) ** j * p ** (window - j) for j in range(3)]
+                assert timeout_prob(window, loss_prob=loss) == pytest.approx(float(sum(survivors)), rel=RTOL, abs=0)
+                assert timeout_prob(window, loss_prob=loss) < timeout_prob(window, loss_prob=loss, exact=True)
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.0625, 0.25, 0.5, 1.0]), st.integers(0, 8)), max_size=60))

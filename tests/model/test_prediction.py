@@ -32,13 +32,16 @@ def predicted(load=0.4, *, fabric=FABRIC, sizes=WEB, scheme=UET, **thresholds):
     return predict_fct(load, fabric=fabric, sizes=sizes, scheme=scheme, **thresholds)
 
 
-@pytest.mark.parametrize("flow_bytes", [1, 1460, 1461, 50_000])
-def test_at_load_0_with_a_window_that_is_never_full_a_flow_takes_its_ideal_time(flow_bytes):
-    scheme = SchemeModel(path="sprayed", control="delays", first_window_packets=100, **PLAIN)
-    found = predicted(0.0, fabric=ONE_LEAF, sizes=FlowSizes.fixed(flow_bytes), scheme=scheme)
-    ideal_s = ideal_fct_s(flow_bytes, rate_bps=100e9, n_hops=2, propagation_s=2e-6, mss_bytes=1460, header_bytes=40)
-    assert found.short.mean_s == pytest.approx(ideal_s, rel=1e-12)
-    assert found.short.quantile_s(0.99) == pytest.approx(ideal_s, rel=1e-12)
+def test_at_load_0_with_a_window_that_is_never_full_a_flow_takes_its_ideal_time(subtests):
+    for flow_bytes in [1, 1460, 1461, 50_000]:
+        with subtests.test(flow_bytes=flow_bytes):
+            scheme = SchemeModel(path="sprayed", control="delays", first_window_packets=100, **PLAIN)
+            found = predicted(0.0, fabric=ONE_LEAF, sizes=FlowSizes.fixed(flow_bytes), scheme=scheme)
+            ideal_s = ideal_fct_s(
+                flow_bytes, rate_bps=100e9, n_hops=2, propagation_s=2e-6, mss_bytes=1460, header_bytes=40
+            )
+            assert found.short.mean_s == pytest.approx(ideal_s, rel=1e-12)
+            assert found.short.quantile_s(0.99) == pytest.approx(ideal_s, rel=1e-12)
 
 
 def test_at_load_0_a_leaf_spine_mixes_two_and_four_hops_by_the_share_of_pairs():
@@ -56,15 +59,18 @@ def test_at_load_0_slow_start_waits_a_round_trip_less_the_window_between_windows
     assert found.short.terms["slow start"] == pytest.approx((rtt_s - 10 * packet_s) + (rtt_s - 20 * packet_s), rel=1e-9)
 
 
-@pytest.mark.parametrize("load", [0.1, 0.5, 0.8])
-def test_mean_slowdown_of_long_flows_under_one_leaf_is_that_of_two_shared_links_while_they_send(load):
-    scheme = SchemeModel(control="delays", first_window_packets=10**6, payload_bytes=1460, header_bytes=0, ack_bytes=0)
-    found = predicted(load, fabric=ONE_LEAF, sizes=FlowSizes.fixed(1460 * 1000), scheme=scheme)
-    packet_s = 8 * 1460 / 100e9
-    sending_s, alone_s = 1000 * packet_s, 2e-6 + 1001 * packet_s
-    assert found.long.mean_slowdown == pytest.approx(
-        (alone_s + (mean_slowdown(load / DELAY_USE) - 1) * sending_s) / alone_s, rel=1e-12
-    )
+def test_mean_slowdown_of_long_flows_under_one_leaf_is_that_of_two_shared_links_while_they_send(subtests):
+    for load in [0.1, 0.5, 0.8]:
+        with subtests.test(load=load):
+            scheme = SchemeModel(
+                control="delays", first_window_packets=10**6, payload_bytes=1460, header_bytes=0, ack_bytes=0
+            )
+            found = predicted(load, fabric=ONE_LEAF, sizes=FlowSizes.fixed(1460 * 1000), scheme=scheme)
+            packet_s = 8 * 1460 / 100e9
+            sending_s, alone_s = 1000 * packet_s, 2e-6 + 1001 * packet_s
+            assert found.long.mean_slowdown == pytest.approx(
+                (alone_s + (mean_slowdown(load / DELAY_USE) - 1) * sending_s) / alone_s, rel=1e-12
+            )
 
 
 def test_mean_slowdown_of_long_flows_does_not_depend_on_sizes_but_for_the_start_and_the_way():
@@ -75,12 +81,13 @@ def test_mean_slowdown_of_long_flows_does_not_depend_on_sizes_but_for_the_start_
     assert np.ptp([flows.mean_slowdown for flows in found]) < 0.002  # a packet on the way
 
 
-@pytest.mark.parametrize(("servers", "load"), [(1, 0.3), (2, 0.5), (7, 0.9), (40, 0.95)])
-def test_erlang_c_of_whole_numbers_is_the_textbook_sum(servers, load):
-    offered = servers * load
-    last = offered**servers / special.factorial(servers) / (1 - load)
-    rest = sum(offered**n / special.factorial(n) for n in range(servers))
-    assert erlang_c(servers, load=load) == pytest.approx(last / (rest + last), rel=1e-12)
+def test_erlang_c_of_whole_numbers_is_the_textbook_sum(subtests):
+    for servers, load in [(1, 0.3), (2, 0.5), (7, 0.9), (40, 0.95)]:
+        with subtests.test(servers=servers, load=load):
+            offered = servers * load
+            last = offered**servers / special.factorial(servers) / (1 - load)
+            rest = sum(offered**n / special.factorial(n) for n in range(servers))
+            assert erlang_c(servers, load=load) == pytest.approx(last / (rest + last), rel=1e-12)
 
 
 @pytest.mark.parametrize("servers", [0.4, 1.5, 6.3])
@@ -114,14 +121,15 @@ def test_load_ratio_and_kinds_of_a_fat_tree_add_up():
     assert fabric.base_rtt_s(1500, 64) == pytest.approx(12e-6 + 6 * 8 * 1564 / 10e9)
 
 
-@pytest.mark.parametrize("load", [0.0, 0.2, 0.7, 0.95])
-def test_groups_of_a_geometric_number_keep_its_mean_and_tail(load):
-    numbers, probs = geometric(load)
-    assert probs.sum() == pytest.approx(1, abs=1e-12)
-    assert numbers @ probs == pytest.approx(load / (1 - load), rel=1e-9)
-    assert np.all(np.diff(numbers) > 0)
-    for k in range(5):
-        assert probs[numbers > k + 0.5].sum() == pytest.approx(load ** (k + 1), abs=1e-12)
+def test_groups_of_a_geometric_number_keep_its_mean_and_tail(subtests):
+    for load in [0.0, 0.2, 0.7, 0.95]:
+        with subtests.test(load=load):
+            numbers, probs = geometric(load)
+            assert probs.sum() == pytest.approx(1, abs=1e-12)
+            assert numbers @ probs == pytest.approx(load / (1 - load), rel=1e-9)
+            assert np.all(np.diff(numbers) > 0)
+            for k in range(5):
+                assert probs[numbers > k + 0.5].sum() == pytest.approx(load ** (k + 1), abs=1e-12)
 
 
 @pytest.mark.parametrize("law", [exponential, uniform])
@@ -137,18 +145,17 @@ def test_quantile_of_states_is_the_least_value_that_enough_do_not_exceed():
     assert [states.quantile(q) for q in (0.0, 0.5, 0.51, 0.8, 0.81, 0.99)] == [1, 1, 2, 2, 3, 3]
 
 
-@pytest.mark.parametrize(
-    ("first", "room", "windows"),
-    [
+def test_windows_double_until_one_is_above_the_room_are_halved_while_they_are_and_grow_by_one(subtests):
+    cases = [
         (10, np.inf, [10, 20, 40, 80]),
         (10, 15, [10, 20, 10, 11, 12, 13, 14, 15, 16, 8, 9]),  # a busy link: above K once, and again as it climbs
         (10, 6, [10, 5, 6, 7, 3.5, 4.5]),  # a queue of K - 6
         (10, 0, [10, 5, 2.5, 2, 2, 2]),  # a queue of K and more: always marked
         (64, 15, [64, 32, 16, 8, 9]),
-    ],
-)
-def test_windows_double_until_one_is_above_the_room_are_halved_while_they_are_and_grow_by_one(first, room, windows):
-    assert list(islice(windows_of(first, room), len(windows))) == windows
+    ]
+    for first, room, windows in cases:
+        with subtests.test(first=first, room=room, windows=windows):
+            assert list(islice(windows_of(first, room), len(windows))) == windows
 
 
 def test_window_idle_is_the_sum_over_windows_that_do_not_end_the_flow():
@@ -185,19 +192,22 @@ def test_acknowledgements_wait_at_the_port_towards_the_sender_where_ports_mark()
     assert more["slow start"] == pytest.approx(2 * wait_s, rel=1e-6)  # at both ports
 
 
-@pytest.mark.parametrize(("first", "mark_above", "marked"), [(10, 15, 20), (10, 21, 40), (10, 10, 10), (64, 15, 64)])
-def test_a_climb_begins_at_half_the_window_that_was_marked_for_short_flows_and_for_long_ones(first, mark_above, marked):
-    assert first_marked(first, mark_above) == marked
-    if marked > mark_above:
-        windows = list(islice(windows_of(first, mark_above), 8))
-        assert windows[windows.index(marked) + 1] == marked / 2
-    scheme = SchemeModel(control="marks", first_window_packets=first, standing_packets=mark_above, payload_bytes=4110)
-    found = predicted(0.3, fabric=ONE_LEAF, sizes=FlowSizes.fixed(400 * 4110), scheme=scheme)
-    packet_s, rho = 8 * scheme.packet_bytes / 100e9, 0.3 * scheme.wire_ratio / MARKED_USE
-    pipe = np.ceil(ONE_LEAF.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes) / packet_s) + mark_above
-    lost = climb_packets(np.array([400.0]), first=marked / 2, pipe=pipe)[0] * packet_s
-    alone_s = 2e-6 + 401 * packet_s
-    assert found.long.terms["climb after marks"] == pytest.approx(rho * (1 - rho) * lost / alone_s)
+def test_a_climb_begins_at_half_the_window_that_was_marked_for_short_flows_and_for_long_ones(subtests):
+    for first, mark_above, marked in [(10, 15, 20), (10, 21, 40), (10, 10, 10), (64, 15, 64)]:
+        with subtests.test(first=first, mark_above=mark_above, marked=marked):
+            assert first_marked(first, mark_above) == marked
+            if marked > mark_above:
+                windows = list(islice(windows_of(first, mark_above), 8))
+                assert windows[windows.index(marked) + 1] == marked / 2
+            scheme = SchemeModel(
+                control="marks", first_window_packets=first, standing_packets=mark_above, payload_bytes=4110
+            )
+            found = predicted(0.3, fabric=ONE_LEAF, sizes=FlowSizes.fixed(400 * 4110), scheme=scheme)
+            packet_s, rho = 8 * scheme.packet_bytes / 100e9, 0.3 * scheme.wire_ratio / MARKED_USE
+            pipe = np.ceil(ONE_LEAF.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes) / packet_s) + mark_above
+            lost = climb_packets(np.array([400.0]), first=marked / 2, pipe=pipe)[0] * packet_s
+            alone_s = 2e-6 + 401 * packet_s
+            assert found.long.terms["climb after marks"] == pytest.approx(rho * (1 - rho) * lost / alone_s)
 
 
 def test_climb_of_a_small_flow_ends_with_it():
@@ -215,11 +225,12 @@ def test_predictions_grow_with_the_load_and_terms_add_up(name):
     assert np.all(found.short.quantile_s(0.5) <= found.short.quantile_s(0.99))
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_the_mean_of_short_flows_is_that_of_the_distribution_whose_quantiles_are_given(name):
-    found = predicted(0.4, scheme=ALL[name]).short
-    q = (np.arange(500) + 0.5) / 500
-    assert np.mean([found.quantile(one) for one in q]) == pytest.approx(found.mean, rel=1e-2)
+def test_the_mean_of_short_flows_is_that_of_the_distribution_whose_quantiles_are_given(subtests):
+    for name in ALL:
+        with subtests.test(name=name):
+            found = predicted(0.4, scheme=ALL[name]).short
+            q = (np.arange(500) + 0.5) / 500
+            assert np.mean([found.quantile(one) for one in q]) == pytest.approx(found.mean, rel=1e-2)
 
 
 def test_several_loads_are_those_of_one_each():
@@ -320,13 +331,14 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_of_predict_fct_is_one_line(name):
-    arguments, text = BAD[name]
-    with pytest.raises(ParameterError) as found:
-        predicted(**arguments)
-    assert str(found.value).startswith(text)
-    assert "\n" not in str(found.value)
+def test_bad_input_of_predict_fct_is_one_line(subtests):
+    for name in BAD:
+        with subtests.test(name=name):
+            arguments, text = BAD[name]
+            with pytest.raises(ParameterError) as found:
+                predicted(**arguments)
+            assert str(found.value).startswith(text)
+            assert "\n" not in str(found.value)
 
 
 def test_bad_fabrics_and_schemes_are_one_line():

@@ -19,9 +19,11 @@ from capsmodel.coding.redundancy import (
 EVERY_K = np.arange(1, 4_001)
 
 
-@pytest.mark.parametrize(("k", "p", "r"), [(21, 0.3, 9), (42, 0.3, 18), (4, 0.2, 1), (10, 4 / 12, 5), (1, 0.0, 0)])
-def test_plain_double_arithmetic_would_err_here(k, p, r):
-    assert repair_packets(k, blocking_prob=p) == r
+def test_plain_double_arithmetic_would_err_here(subtests):
+    cases = [(21, 0.3, 9), (42, 0.3, 18), (4, 0.2, 1), (10, 4 / 12, 5), (1, 0.0, 0)]
+    for k, p, r in cases:
+        with subtests.test(k=k, p=p, r=r):
+            assert repair_packets(k, blocking_prob=p) == r
 
 
 def test_counts_of_paths_give_the_exact_ceiling(subtests):
@@ -107,17 +109,15 @@ def test_overhead_falls_with_the_share_of_long_flows():
     assert traffic_overhead(0.35, long_short_ratio=9) == pytest.approx(0.0511, abs=5e-5)
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
+def test_bad_input_is_refused_with_its_value(subtests):
+    cases = [
         (lambda: repair_packets(0, blocking_prob=0.1), "k = 0"),
         (lambda: repair_packets(1, blocking_prob=1), "blocking_prob = 1"),
         (lambda: repair_packets(1, blocking_prob=Fraction(3, 2)), "blocking_prob = 1.5"),
         (lambda: repair_packets(10**6, blocking_prob=1 - 2**-50), "2.53"),
         (lambda: repair_packets_for(1, blocking_prob=0.1, target_prob=1), "target_prob = 1"),
         (lambda: traffic_overhead(0.1, long_short_ratio=-1), "long_short_ratio = -1"),
-    ],
-)
-def test_bad_input_is_refused_with_its_value(call, text):
-    with pytest.raises(ParameterError, match=text):
-        call()
+    ]
+    for call, text in cases:
+        with subtests.test(call=call, text=text), pytest.raises(ParameterError, match=text):
+            call()

@@ -93,10 +93,10 @@ def test_out_of_order_degree_of_every_order_of_six_packets() -> None:
             assert overtaking_packets(order, packet=packet) == ahead
 
 
-@pytest.mark.parametrize("order", [[], [1, 1, 2], [1, 3], [[1, 2]], ["a"]])
-def test_an_arrival_order_with_gaps_or_repeats_is_refused(order: list[int]) -> None:
-    with pytest.raises(ParameterError, match="arrival_order"):
-        out_of_order_degree(order)
+def test_an_arrival_order_with_gaps_or_repeats_is_refused(subtests: pytest.Subtests) -> None:
+    for order in [[], [1, 1, 2], [1, 3], [[1, 2]], ["a"]]:
+        with subtests.test(order=order), pytest.raises(ParameterError, match="arrival_order"):
+            out_of_order_degree(order)
 
 
 def test_a_packet_outside_the_flow_is_refused() -> None:
@@ -104,11 +104,13 @@ def test_a_packet_outside_the_flow_is_refused() -> None:
         overtaking_packets([1, 2, 3], packet=9)
 
 
-@pytest.mark.parametrize(("size", "bad"), [(0, 0.5), (1.5, 0.5), (3, -0.1), (3, 1.1), (3, float("nan"))])
-def test_reordering_refuses_values_outside_the_model(size: float, bad: float) -> None:
-    for quantity in (reordering_prob, in_order_prob, expected_overtaken_packets):
-        with pytest.raises(ParameterError):
-            quantity(size, congested_prob=bad)
+def test_reordering_refuses_values_outside_the_model(subtests: pytest.Subtests) -> None:
+    cases = [(0, 0.5), (1.5, 0.5), (3, -0.1), (3, 1.1), (3, float("nan"))]
+    for size, bad in cases:
+        with subtests.test(size=size, bad=bad):
+            for quantity in (reordering_prob, in_order_prob, expected_overtaken_packets):
+                with pytest.raises(ParameterError):
+                    quantity(size, congested_prob=bad)
 
 
 def test_asymmetry_degree_runs_over_the_last_axis() -> None:

@@ -120,7 +120,8 @@ def test_windows_follow_loss_and_not_the_order_of_paths() -> None:
     assert 1 - WINDOW_FLUCTUATION_BIAS < rate / best < 1 + WINDOW_FLUCTUATION_BIAS
 
 
-@pytest.mark.parametrize(("loss", "rtts"), [([0.0, 0.1], [1.0, 1.0]), ([0.1, 1.0], [1.0, 1.0]), ([0.1], [0.0])])
-def test_bad_input(loss: list[float], rtts: list[float]) -> None:
-    with pytest.raises(ParameterError):
-        lia_mean_windows(loss, rtts_s=rtts)
+def test_bad_input(subtests: pytest.Subtests) -> None:
+    cases = [([0.0, 0.1], [1.0, 1.0]), ([0.1, 1.0], [1.0, 1.0]), ([0.1], [0.0])]
+    for loss, rtts in cases:
+        with subtests.test(loss=loss, rtts=rtts), pytest.raises(ParameterError):
+            lia_mean_windows(loss, rtts_s=rtts)

@@ -39,17 +39,24 @@ def in_progress_share(sizes: dict[int, Fraction], load: Fraction, arrivals: Frac
     return total / (sum(p * size for size, p in sizes.items()) * factor * (arrivals - warm_up))
 
 
-@pytest.mark.parametrize("load", [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)])
-@pytest.mark.parametrize("warm_up", [0, 3_000, 400_000])
-@pytest.mark.parametrize("arrivals", [900, 60_000, 1_000_000, 10**9])
-def test_settled_share_is_that_of_flows_that_do_not_meet(load: Fraction, warm_up: int, arrivals: int) -> None:
-    until = Fraction(warm_up + arrivals)
-    exact = in_progress_share({1000: Fraction(3, 4), 50_000: Fraction(1, 4)}, load, until, Fraction(warm_up))
-    byte_s = 8 / ONE_GBPS
-    found = settled_share(
-        TWO, load=float(load), rate_bps=ONE_GBPS, arrivals_s=float(until) * byte_s, warm_up_s=warm_up * byte_s
-    )
-    assert found == pytest.approx(float(exact), rel=1e-9)
+def test_settled_share_is_that_of_flows_that_do_not_meet(subtests: pytest.Subtests) -> None:
+    for arrivals in [900, 60_000, 1_000_000, 10**9]:
+        for warm_up in [0, 3_000, 400_000]:
+            for load in [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)]:
+                with subtests.test(arrivals=arrivals, warm_up=warm_up, load=load):
+                    until = Fraction(warm_up + arrivals)
+                    exact = in_progress_share(
+                        {1000: Fraction(3, 4), 50_000: Fraction(1, 4)}, load, until, Fraction(warm_up)
+                    )
+                    byte_s = 8 / ONE_GBPS
+                    found = settled_share(
+                        TWO,
+                        load=float(load),
+                        rate_bps=ONE_GBPS,
+                        arrivals_s=float(until) * byte_s,
+                        warm_up_s=warm_up * byte_s,
+                    )
+                    assert found == pytest.approx(float(exact), rel=1e-9)
 
 
 @given(load=st.floats(0.01, 0.95), settled=st.floats(0.05, 0.99), hosts=st.integers(2, 4096))
@@ -98,45 +105,53 @@ def test_precision_by_hand_and_without_long_flows() -> None:
     assert run_precision(FlowSizes.fixed(1000), load=0.5, hosts=16, flows=1600) == np.inf
 
 
-@pytest.mark.parametrize("half_width", [0.01, 0.05, 0.3])
-@pytest.mark.parametrize("load", [0.1, 0.6, 0.9])
-def test_flows_for_a_half_width_are_the_fewest_that_give_it(load: float, half_width: float) -> None:
-    given = {"load": load, "hosts": 16}
-    sizes = load_workload("websearch")
-    flows = run_flows(sizes, half_width=half_width, **given)
-    assert run_precision(sizes, flows=flows, **given) <= half_width < run_precision(sizes, flows=flows - 1, **given)
-    assert run_flows(FlowSizes.fixed(1000), half_width=half_width, **given) == np.inf
-    with pytest.raises(ParameterError, match="half_width = 1, but it must be below 1"):
-        run_flows(sizes, half_width=1.0, **given)
+def test_flows_for_a_half_width_are_the_fewest_that_give_it(subtests: pytest.Subtests) -> None:
+    for load in [0.1, 0.6, 0.9]:
+        for half_width in [0.01, 0.05, 0.3]:
+            with subtests.test(load=load, half_width=half_width):
+                given = {"load": load, "hosts": 16}
+                sizes = load_workload("websearch")
+                flows = run_flows(sizes, half_width=half_width, **given)
+                assert (
+                    run_precision(sizes, flows=flows, **given)
+                    <= half_width
+                    < run_precision(sizes, flows=flows - 1, **given)
+                )
+                assert run_flows(FlowSizes.fixed(1000), half_width=half_width, **given) == np.inf
+                with pytest.raises(ParameterError, match="half_width = 1, but it must be below 1"):
+                    run_flows(sizes, half_width=1.0, **given)
 
 
-@pytest.mark.parametrize("sizes", [TWO, FlowSizes.uniform(1000, 9000), load_workload("websearch")])
-def test_residual_sizes_follow_the_law_of_flows_in_progress(sizes: FlowSizes) -> None:
+def test_residual_sizes_follow_the_law_of_flows_in_progress(subtests: pytest.Subtests) -> None:
     """P(whole <= x) is the share of bytes in flows of at most x; the mean of what is left is E[X^2]/(2 E[X])."""
-    left, whole = sizes.sample_residual(40_000, rng=5)
-    assert np.all((left >= 1) & (left <= whole))
-    for x in np.quantile(whole, [0.2, 0.5, 0.8]):
-        share = sizes.byte_share_below(x)
-        assert np.mean(whole <= x) == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / len(whole)) + 1e-3)
-    square = sizes.expectation(lambda x: x**2)
-    mean = square / (2 * sizes.expectation(lambda x: x))
-    assert left.mean() == pytest.approx(mean, abs=4 * left.std() / np.sqrt(len(left)) + 1)
-    places = left / whole
-    assert places.mean() == pytest.approx(0.5, abs=4 / np.sqrt(12 * len(left)) + 1e-3)
+    cases = [TWO, FlowSizes.uniform(1000, 9000), load_workload("websearch")]
+    for sizes in cases:
+        with subtests.test(sizes=sizes):
+            left, whole = sizes.sample_residual(40_000, rng=5)
+            assert np.all((left >= 1) & (left <= whole))
+            for x in np.quantile(whole, [0.2, 0.5, 0.8]):
+                share = sizes.byte_share_below(x)
+                assert np.mean(whole <= x) == pytest.approx(
+                    share, abs=4 * np.sqrt(share * (1 - share) / len(whole)) + 1e-3
+                )
+            square = sizes.expectation(lambda x: x**2)
+            mean = square / (2 * sizes.expectation(lambda x: x))
+            assert left.mean() == pytest.approx(mean, abs=4 * left.std() / np.sqrt(len(left)) + 1)
+            places = left / whole
+            assert places.mean() == pytest.approx(0.5, abs=4 / np.sqrt(12 * len(left)) + 1e-3)
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
+def test_refusals(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"load": 1.0}, "load = 1, but it must be below 1"),
         ({"load": -0.1}, "load"),
         ({"rate_bps": 0}, "rate_bps"),
         ({"arrivals_s": 0}, "arrivals_s"),
         ({"warm_up_s": 2.0}, "warm_up_s = 2, but it must be below arrivals_s = 1"),
-    ],
-)
-def test_refusals(changed: dict[str, float], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        settled_share(TWO, **({"load": 0.5, "rate_bps": 1e9, "arrivals_s": 1.0} | changed))
-    with pytest.raises(ParameterError, match="settled = 1, but it must be in"):
-        run_length(TWO, load=0.5, hosts=4, settled=1.0)
+    ]
+    for changed, message in cases:
+        with subtests.test(changed=changed, message=message):
+            with pytest.raises(ParameterError, match=message):
+                settled_share(TWO, **({"load": 0.5, "rate_bps": 1e9, "arrivals_s": 1.0} | changed))
+            with pytest.raises(ParameterError, match="settled = 1, but it must be in"):
+                run_length(TWO, load=0.5, hosts=4, settled=1.0)

@@ -149,14 +149,16 @@ def test_the_best_unit_over_unequal_paths_is_found_by_trying():
     assert best.failure_prob == pytest.approx(fails[best.k - 1, best.r], rel=1e-12)
 
 
-@pytest.mark.parametrize("losses", [0.1, PathLosses(UNEQUAL, spread="in-turn"), PathLosses(0.05, burst_packets=4.0)])
-def test_a_measured_code_without_failures_is_one_that_any_k_packets_decode(losses):
-    for k, r in ((1, 0), (5, 3), (12, 9)):
-        found = measured_failure_prob(k, r=r, losses=losses, undecoded_prob=np.zeros(r + 1))
-        assert found == pytest.approx(unit_failure_prob(k, r=r, losses=losses), rel=1e-14)
-        assert measured_failure_prob(k, r=r, losses=losses, undecoded_prob=np.ones(r + 1)) == pytest.approx(
-            1, rel=1e-12
-        )
+def test_a_measured_code_without_failures_is_one_that_any_k_packets_decode(subtests):
+    cases = [0.1, PathLosses(UNEQUAL, spread="in-turn"), PathLosses(0.05, burst_packets=4.0)]
+    for losses in cases:
+        with subtests.test(losses=losses):
+            for k, r in ((1, 0), (5, 3), (12, 9)):
+                found = measured_failure_prob(k, r=r, losses=losses, undecoded_prob=np.zeros(r + 1))
+                assert found == pytest.approx(unit_failure_prob(k, r=r, losses=losses), rel=1e-14)
+                assert measured_failure_prob(k, r=r, losses=losses, undecoded_prob=np.ones(r + 1)) == pytest.approx(
+                    1, rel=1e-12
+                )
 
 
 def test_a_measured_code_of_dense_packets_is_that_of_the_formula():
@@ -246,9 +248,8 @@ EQUAL, TWO = PathLosses(0.1), {"losses": PathLosses(0.1), "blocking_prob": 0.1}
 MAY_BE_DOWN, IN_TIME = PathLosses([0, 0], down_prob=0.1), PathLosses(0.1, deadline_s=12, packet_s=1)
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
+def test_refusals(subtests):
+    cases = [
         (lambda: repair_packets_for(9, failure_prob=0.1), "blocking_prob and losses"),
         (lambda: repair_packets_for(9, failure_prob=0.1, **TWO), "exactly one of the two"),
         (lambda: repair_packets_for(9, losses=0.1), "target_prob and failure_prob"),
@@ -268,11 +269,10 @@ MAY_BE_DOWN, IN_TIME = PathLosses([0, 0], down_prob=0.1), PathLosses(0.1, deadli
         (lambda: optimal_coding_unit(9, losses=EQUAL), "rtt_short_s"),
         (lambda: optimal_coding_unit(9, **TWO, **FABRIC), "blocking_prob and losses: the one"),
         (lambda: optimal_coding_unit([9, 8], losses=MAY_BE_DOWN, **FABRIC), "one point at a time"),
-    ],
-)
-def test_refusals(call, text):
-    with pytest.raises(ParameterError, match=text):
-        call()
+    ]
+    for call, text in cases:
+        with subtests.test(call=call, text=text), pytest.raises(ParameterError, match=text):
+            call()
 
 
 def written(tmp_path, text):

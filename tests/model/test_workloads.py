@@ -49,29 +49,31 @@ def exact_moment(distribution, order, *, upto=None):
 
 
 class TestMoments:
-    @pytest.mark.parametrize("name", ALL)
-    def test_published_tables_in_exact_rationals(self, name):
-        distribution = load_workload(name)
-        values = (distribution.mean_bytes, distribution.second_moment_bytes2, distribution.third_moment_bytes3)
-        for order, value in enumerate(values, 1):
-            assert value == pytest.approx(float(exact_moment(distribution, order)), rel=1e-12)
+    def test_published_tables_in_exact_rationals(self, subtests):
+        for name in ALL:
+            with subtests.test(name=name):
+                distribution = load_workload(name)
+                values = (distribution.mean_bytes, distribution.second_moment_bytes2, distribution.third_moment_bytes3)
+                for order, value in enumerate(values, 1):
+                    assert value == pytest.approx(float(exact_moment(distribution, order)), rel=1e-12)
 
-    @pytest.mark.parametrize("name", [name for name in ALL if not name.endswith("_pkts")])
-    def test_published_tables_as_printed(self, name):
+    def test_published_tables_as_printed(self, subtests):
         """In decimals: a mass p beside F = 1 is known to 2**-53 / p, and so are the moments that rest on it."""
-        printed = list(csv.DictReader(data_path(f"workloads/{name}.csv").read_text().splitlines()))
-        size, cdf = printed[0]
-        points = [(Fraction(row[size]), Fraction(row[cdf])) for row in printed]
-        points = [(points[0][0], Fraction(0)), *points]
-        least = min(float(high - low) for (_, low), (_, high) in itertools.pairwise(points) if high > low)
-        distribution = load_workload(name)
-        for order in (1, 2, 3):
-            exact = sum(
-                (high - low) * sum(a**i * b ** (order - i) for i in range(order + 1)) / (order + 1)
-                for (a, low), (b, high) in itertools.pairwise(points)
-            )
-            found = distribution._moment(order)
-            assert found == pytest.approx(float(exact), rel=max(1e-14, 2**-53 / least))
+        for name in [name for name in ALL if not name.endswith("_pkts")]:
+            with subtests.test(name=name):
+                printed = list(csv.DictReader(data_path(f"workloads/{name}.csv").read_text().splitlines()))
+                size, cdf = printed[0]
+                points = [(Fraction(row[size]), Fraction(row[cdf])) for row in printed]
+                points = [(points[0][0], Fraction(0)), *points]
+                least = min(float(high - low) for (_, low), (_, high) in itertools.pairwise(points) if high > low)
+                distribution = load_workload(name)
+                for order in (1, 2, 3):
+                    exact = sum(
+                        (high - low) * sum(a**i * b ** (order - i) for i in range(order + 1)) / (order + 1)
+                        for (a, low), (b, high) in itertools.pairwise(points)
+                    )
+                    found = distribution._moment(order)
+                    assert found == pytest.approx(float(exact), rel=max(1e-14, 2**-53 / least))
 
     @given(distributions(), st.integers(0, 6000))
     def test_byte_share_in_exact_rationals(self, distribution, x):
@@ -94,13 +96,14 @@ class TestDistributionFunction:
         if x > distribution.quantile(0.0):
             assert distribution.cdf(math.nextafter(x, -math.inf) - 1e-9 * x) <= q + 1e-12
 
-    @pytest.mark.parametrize("name", ALL)
-    def test_quantile_of_cdf_returns_the_size(self, name):
-        distribution = load_workload(name)
-        spread = np.diff(distribution.sizes) > 0
-        rising = spread & (np.diff(distribution.cdf_values) > 0)
-        inside = (distribution.sizes[:-1][rising] + distribution.sizes[1:][rising]) / 2
-        np.testing.assert_allclose(distribution.quantile(distribution.cdf(inside)), inside, rtol=1e-9)
+    def test_quantile_of_cdf_returns_the_size(self, subtests):
+        for name in ALL:
+            with subtests.test(name=name):
+                distribution = load_workload(name)
+                spread = np.diff(distribution.sizes) > 0
+                rising = spread & (np.diff(distribution.cdf_values) > 0)
+                inside = (distribution.sizes[:-1][rising] + distribution.sizes[1:][rising]) / 2
+                np.testing.assert_allclose(distribution.quantile(distribution.cdf(inside)), inside, rtol=1e-9)
 
     @given(distributions())
     def test_shares_run_from_nothing_to_all(self, distribution):
@@ -135,25 +138,30 @@ class TestExpectation:
         ]
         assert sum(parts) == pytest.approx(distribution.expectation(lambda x: np.exp(-x / 1000)), rel=1e-12)
 
-    @pytest.mark.parametrize("name", ALL)
-    def test_powers_give_the_moments(self, name):
-        distribution = load_workload(name)
-        assert distribution.expectation(np.ones_like) == pytest.approx(1, rel=1e-13)
-        assert distribution.expectation(lambda x: x) == pytest.approx(distribution.mean_bytes, rel=1e-13)
-        share = distribution.expectation(lambda x: x, upto=100_000) / distribution.mean_bytes
-        assert share == pytest.approx(distribution.byte_share_below(100_000), rel=1e-12)
+    def test_powers_give_the_moments(self, subtests):
+        for name in ALL:
+            with subtests.test(name=name):
+                distribution = load_workload(name)
+                assert distribution.expectation(np.ones_like) == pytest.approx(1, rel=1e-13)
+                assert distribution.expectation(lambda x: x) == pytest.approx(distribution.mean_bytes, rel=1e-13)
+                share = distribution.expectation(lambda x: x, upto=100_000) / distribution.mean_bytes
+                assert share == pytest.approx(distribution.byte_share_below(100_000), rel=1e-12)
 
-    @pytest.mark.parametrize("name", ALL)
-    def test_reciprocal_by_logarithms(self, name):
-        distribution, cut = load_workload(name), 2000.0
-        expected = mp.mpf(0)
-        for i in range(distribution.sizes.size - 1):
-            (a, b), mass = distribution.sizes[i : i + 2], distribution.cdf_values[i + 1] - distribution.cdf_values[i]
-            if a == b:
-                expected += mp.mpf(mass) / a if a > cut else 0
-            elif b > cut:
-                expected += mp.mpf(mass) / (b - a) * mp.log(mp.mpf(b) / max(a, cut))
-        assert distribution.expectation(lambda x: 1 / x, above=cut) == pytest.approx(float(expected), rel=1e-12)
+    def test_reciprocal_by_logarithms(self, subtests):
+        for name in ALL:
+            with subtests.test(name=name):
+                distribution, cut = load_workload(name), 2000.0
+                expected = mp.mpf(0)
+                for i in range(distribution.sizes.size - 1):
+                    (a, b), mass = (
+                        distribution.sizes[i : i + 2],
+                        distribution.cdf_values[i + 1] - distribution.cdf_values[i],
+                    )
+                    if a == b:
+                        expected += mp.mpf(mass) / a if a > cut else 0
+                    elif b > cut:
+                        expected += mp.mpf(mass) / (b - a) * mp.log(mp.mpf(b) / max(a, cut))
+                assert distribution.expectation(lambda x: 1 / x, above=cut) == pytest.approx(float(expected), rel=1e-12)
 
     def test_jumps_are_exact_when_announced(self):
         distribution = PacketSizes.uniform(0, 10)
@@ -161,13 +169,15 @@ class TestExpectation:
 
 
 class TestSampling:
-    @pytest.mark.parametrize("name", ["websearch_dctcp", "fb_webserver_homa", "solar2022", "univ1_benson_pkts"])
-    def test_sample_mean(self, name):
-        distribution, count = load_workload(name), 50_000
-        sample = distribution.sample(count, rng=5236)
-        deviation = math.sqrt(distribution.second_moment_bytes2 - distribution.mean_bytes**2)
-        # Four checks with fixed seeds; 4 standard errors have a false-alarm level of 6e-5 each.
-        assert abs(sample.mean() - distribution.mean_bytes) <= 4 * deviation / math.sqrt(count)
+    def test_sample_mean(self, subtests):
+        cases = ["websearch_dctcp", "fb_webserver_homa", "solar2022", "univ1_benson_pkts"]
+        for name in cases:
+            with subtests.test(name=name):
+                distribution, count = load_workload(name), 50_000
+                sample = distribution.sample(count, rng=5236)
+                deviation = math.sqrt(distribution.second_moment_bytes2 - distribution.mean_bytes**2)
+                # Four checks with fixed seeds; 4 standard errors have a false-alarm level of 6e-5 each.
+                assert abs(sample.mean() - distribution.mean_bytes) <= 4 * deviation / math.sqrt(count)
 
     def test_whole_sizes_are_rounded_up_and_positive(self):
         distribution = FlowSizes.uniform(0, 4)
@@ -191,22 +201,26 @@ class TestSampling:
 
 
 class TestPackets:
-    @pytest.mark.parametrize("name", ALL)
-    def test_division_scales_the_moments(self, name):
-        distribution = load_workload(name)
-        packets = distribution.in_packets(1460)
-        assert packets.mean_packets == pytest.approx(distribution.mean_bytes / 1460, rel=1e-13)
-        assert packets.third_moment_packets3 == pytest.approx(distribution.third_moment_bytes3 / 1460**3, rel=1e-12)
+    def test_division_scales_the_moments(self, subtests):
+        for name in ALL:
+            with subtests.test(name=name):
+                distribution = load_workload(name)
+                packets = distribution.in_packets(1460)
+                assert packets.mean_packets == pytest.approx(distribution.mean_bytes / 1460, rel=1e-13)
+                assert packets.third_moment_packets3 == pytest.approx(
+                    distribution.third_moment_bytes3 / 1460**3, rel=1e-12
+                )
 
-    @pytest.mark.parametrize("name", ["websearch", "fb_memcached_cisco", "alistorage2019"])
-    def test_whole_packets_have_the_law_of_rounded_up_sizes(self, name):
-        distribution = load_workload(name)
-        packets = distribution.in_packets(1460, whole=True)
-        n = np.arange(1, 50)
-        np.testing.assert_allclose(packets.cdf(n), distribution.cdf(n * 1460.0), rtol=1e-13)
-        np.testing.assert_array_equal(packets.cdf(n + 0.5), packets.cdf(n))
-        fraction = distribution.in_packets(1460).mean_packets
-        assert fraction < packets.mean_packets < fraction + 1
+    def test_whole_packets_have_the_law_of_rounded_up_sizes(self, subtests):
+        for name in ["websearch", "fb_memcached_cisco", "alistorage2019"]:
+            with subtests.test(name=name):
+                distribution = load_workload(name)
+                packets = distribution.in_packets(1460, whole=True)
+                n = np.arange(1, 50)
+                np.testing.assert_allclose(packets.cdf(n), distribution.cdf(n * 1460.0), rtol=1e-13)
+                np.testing.assert_array_equal(packets.cdf(n + 0.5), packets.cdf(n))
+                fraction = distribution.in_packets(1460).mean_packets
+                assert fraction < packets.mean_packets < fraction + 1
 
     def test_packet_tables_return_their_packets(self):
         assert load_workload("datamining").in_packets(1460).mean_packets == pytest.approx(5116.6, abs=0.05)
@@ -239,9 +253,8 @@ class TestConstructors:
         assert web_flows / (1 - web_flows) == pytest.approx(4.5, abs=0.05)
         assert mixed.mean_bytes == pytest.approx(web_flows * web.mean_bytes + (1 - web_flows) * mining.mean_bytes)
 
-    @pytest.mark.parametrize(
-        ("points", "text"),
-        [
+    def test_no_distribution(self, subtests):
+        cases = [
             (([1, 2], [0, 0.9]), "cdf_values ends at 0.9, but it must end at 1"),
             (([1, 2], [0, 1 - 2e-12]), "cdf_values ends at 0.999999999998, but it must end at 1"),
             (([1, 2], [0, 1.1]), "cdf_values = 1.1, but a probability lies in"),
@@ -253,11 +266,10 @@ class TestConstructors:
             (([1, 2], [1]), "one length"),
             (([], []), "empty"),
             (([1, math.nan], [0, 1]), "NaN"),
-        ],
-    )
-    def test_no_distribution(self, points, text):
-        with pytest.raises(ParameterError, match=text):
-            FlowSizes(*points)
+        ]
+        for points, text in cases:
+            with subtests.test(points=points, text=text), pytest.raises(ParameterError, match=text):
+                FlowSizes(*points)
 
     def test_a_law_cannot_be_changed(self):
         distribution = FlowSizes.fixed(10)
@@ -316,13 +328,14 @@ class TestSumsThatMissOne:
             assert found.mean_bytes == pytest.approx(float(exact), rel=1e-12)
         assert missed > 50  # the check sees both kinds
 
-    @pytest.mark.parametrize("end", [1 - 1e-16, 1 + 3e-16, 1 - 9e-13, 1 + 9e-13])
-    def test_what_misses_one_is_one(self, end):
+    def test_what_misses_one_is_one(self, subtests):
         """Also where classes without flows follow, which would get what is missing."""
-        for kind in (FlowSizes, PacketSizes):
-            found = kind([1, 2, 3, 9], [0.5, 0.75, end, end])
-            assert found.cdf_values.tolist() == [0, 0.5, 0.75, 1, 1]
-            assert found.quantile(1.0) == 3
+        for end in [1 - 1e-16, 1 + 3e-16, 1 - 9e-13, 1 + 9e-13]:
+            with subtests.test(end=end):
+                for kind in (FlowSizes, PacketSizes):
+                    found = kind([1, 2, 3, 9], [0.5, 0.75, end, end])
+                    assert found.cdf_values.tolist() == [0, 0.5, 0.75, 1, 1]
+                    assert found.quantile(1.0) == 3
 
 
 class TestNames:

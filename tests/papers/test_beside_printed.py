@@ -28,9 +28,8 @@ def entry(*value, quantity=""):
     return LedgerEntry("made-up", quantity, value, (), "open", "")
 
 
-@pytest.mark.parametrize(
-    ("relation", "printed", "expected"),
-    [
+def test_what_is_printed_is_a_number_a_range_or_a_side(subtests):
+    cases = [
         ("equal", "3 ms", ("ms", 3, 3)),
         ("equal", "~3..4 ms", ("ms", 3, 4)),
         ("equal", "0.34", ("mean_fct_short_s", 0.34, 0.34)),
@@ -48,12 +47,12 @@ def entry(*value, quantity=""):
         ("falling", "", (DIRECTION, -1, -1)),
         ("true", "", ("mean_fct_short_s", 1, 1)),
         ("best at", "29 packets", ("packets", 29, 29)),
-    ],
-)
-def test_what_is_printed_is_a_number_a_range_or_a_side(relation, printed, expected):
-    found = beside_printed(said(relation=relation, printed=printed), entry())
-    assert (found.scale, found.low, found.high) == expected
-    assert not found.ours
+    ]
+    for relation, printed, expected in cases:
+        with subtests.test(relation=relation, printed=printed, expected=expected):
+            found = beside_printed(said(relation=relation, printed=printed), entry())
+            assert (found.scale, found.low, found.high) == expected
+            assert not found.ours
 
 
 def test_a_claim_without_a_number_has_our_value_alone():
@@ -75,9 +74,8 @@ def test_counts_are_compared_by_their_difference():
     assert found.ours == (-154.5, 17.0)
 
 
-@pytest.mark.parametrize(
-    ("quantity", "value", "direction"),
-    [
+def test_a_trend_rises_falls_or_depends(subtests):
+    cases = [
         ("first and last", (0.2, 0.9), (1,)),
         ("first and last", (0.9, 0.2), (-1,)),
         ("Kendall's tau", (0.2, 0.9), (1,)),
@@ -87,11 +85,11 @@ def test_counts_are_compared_by_their_difference():
         ("difference", (-6e6, 0.3), (0,)),
         ("", (0.2,), ()),  # a value at one place has no direction
         ("", (), ()),
-    ],
-)
-def test_a_trend_rises_falls_or_depends(quantity, value, direction):
-    claim = said(relation="rising", printed="")
-    assert beside_printed(claim, entry(*value, quantity=quantity)).ours == direction
+    ]
+    for quantity, value, direction in cases:
+        with subtests.test(quantity=quantity, value=value, direction=direction):
+            claim = said(relation="rising", printed="")
+            assert beside_printed(claim, entry(*value, quantity=quantity)).ours == direction
 
 
 @pytest.mark.parametrize(("relation", "expected"), [("lower", (0, INF)), ("higher", (-INF, 0))])

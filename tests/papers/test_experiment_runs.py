@@ -10,19 +10,20 @@ from capsmodel.checks import ParameterError
 from capsmodel.papers.studies import published_studies
 
 
-@pytest.mark.parametrize("name", ["ps", "caps", "repflow_dctcp"])
-def test_another_recovery_keeps_the_parameters_of_both_transports(name):
+def test_another_recovery_keeps_the_parameters_of_both_transports(subtests):
     """Those of TCP stay; those that SACK alone has take its defaults."""
-    before = scheme(name)
-    found = with_recovery(before, "sack")
-    for flows in ("short", "long"):
-        old, new = getattr(before, flows), getattr(found, flows)
-        assert (new.transport.name, type(new.transport.params)) == ("sack", SackParams)
-        assert TcpParams(**{one: getattr(new.transport.params, one) for one in vars(old.transport.params)}) == (
-            old.transport.params
-        )
-        assert (new.congestion, new.sharing, new.layer) == (old.congestion, old.sharing, old.layer)
-    assert with_recovery(found, "newreno") == before
+    for name in ["ps", "caps", "repflow_dctcp"]:
+        with subtests.test(name=name):
+            before = scheme(name)
+            found = with_recovery(before, "sack")
+            for flows in ("short", "long"):
+                old, new = getattr(before, flows), getattr(found, flows)
+                assert (new.transport.name, type(new.transport.params)) == ("sack", SackParams)
+                assert TcpParams(**{one: getattr(new.transport.params, one) for one in vars(old.transport.params)}) == (
+                    old.transport.params
+                )
+                assert (new.congestion, new.sharing, new.layer) == (old.congestion, old.sharing, old.layer)
+            assert with_recovery(found, "newreno") == before
 
 
 def test_schemes_with_a_transport_of_their_own_keep_it():

@@ -21,21 +21,23 @@ def test_every_figure_and_experiment_is_there_once():
     assert {*published_figures(), *simulated_studies()} <= set(names)
 
 
-@pytest.mark.parametrize("key", PAPER_KEYS)
-def test_every_claim_is_in_a_picture_or_waits(key):
-    shown = {row.claim.id for one in PICTURES[key] for row in one.claims}
-    others = {row.claim.id for row in gallery.other_claims(key)}
-    assert shown | others == {row.claim.id for row in claims(key)}
-    assert not shown & others
-    assert not any(row.entry.was_run for row in gallery.other_claims(key))
+def test_every_claim_is_in_a_picture_or_waits(subtests):
+    for key in PAPER_KEYS:
+        with subtests.test(key=key):
+            shown = {row.claim.id for one in PICTURES[key] for row in one.claims}
+            others = {row.claim.id for row in gallery.other_claims(key)}
+            assert shown | others == {row.claim.id for row in claims(key)}
+            assert not shown & others
+            assert not any(row.entry.was_run for row in gallery.other_claims(key))
 
 
-@pytest.mark.parametrize("one", [pytest.param(one, id=one.name) for found in PICTURES.values() for one in found])
-def test_the_command_of_a_picture_is_one(one):
-    words = one.command.split()
-    assert words[0] == "capsmodel"
-    function, _, _ = app.parse_args(words[1:], exit_on_error=False, print_error=False)
-    assert callable(function)
+def test_the_command_of_a_picture_is_one(subtests):
+    for one in (one for found in PICTURES.values() for one in found):
+        with subtests.test(name=one.name):
+            words = one.command.split()
+            assert words[0] == "capsmodel"
+            function, _, _ = app.parse_args(words[1:], exit_on_error=False, print_error=False)
+            assert callable(function)
 
 
 @pytest.mark.parametrize("name", ["caps-fig6a", "dc2mtcp-pda"])
@@ -53,18 +55,17 @@ def test_claims_by_settings_have_a_row_each_and_a_dot_for_each_difference():
     assert [text.get_text() for text in lower.get_yticklabels()] == ["repflow-f8a"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "depends_on", "told"),
-    [
+def test_how_many_settings_are_decided_is_told_with_what_a_verdict_depends_on(subtests):
+    cases = [
         ((1, 1, 1), "", ""),
         ((1, 1, 9), "", "1 of 9 decided"),
         ((1, 2, 2), "mss_bytes = 536", "depends on mss_bytes = 536 (1 of 2 settings)"),
         ((1, 2, 9), "mss_bytes = 536", "depends on mss_bytes = 536 (1 of 2 settings, 7 open)"),
-    ],
-)
-def test_how_many_settings_are_decided_is_told_with_what_a_verdict_depends_on(settings, depends_on, told):
-    entry = LedgerEntry("study", "", (), (), "holds", "", settings=settings, settings_word="holds")
-    assert replace(entry, depends_on=depends_on).in_other_settings == told
+    ]
+    for settings, depends_on, told in cases:
+        with subtests.test(settings=settings, depends_on=depends_on, told=told):
+            entry = LedgerEntry("study", "", (), (), "holds", "", settings=settings, settings_word="holds")
+            assert replace(entry, depends_on=depends_on).in_other_settings == told
 
 
 def test_a_name_of_a_setting_lists_its_differences():

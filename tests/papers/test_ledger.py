@@ -187,11 +187,12 @@ def test_each_open_claim_says_what_would_decide_it_or_why_nothing_does():
             assert entry.reason, name
 
 
-@pytest.mark.parametrize("paper", PAPER_KEYS)
-def test_the_index_of_a_paper_holds_no_second_list_of_numbers(paper):
-    index = tomllib.loads(data_path(f"papers/{paper}.toml").read_text(encoding="utf-8"))
-    tables = {name for name, value in index.items() if isinstance(value, list) and isinstance(value[0], dict)}
-    assert tables == {"equation", "discrepancy"}
+def test_the_index_of_a_paper_holds_no_second_list_of_numbers(subtests):
+    for paper in PAPER_KEYS:
+        with subtests.test(paper=paper):
+            index = tomllib.loads(data_path(f"papers/{paper}.toml").read_text(encoding="utf-8"))
+            tables = {name for name, value in index.items() if isinstance(value, list) and isinstance(value[0], dict)}
+            assert tables == {"equation", "discrepancy"}
 
 
 def test_every_claim_with_a_formula_has_been_run():
@@ -202,26 +203,28 @@ def test_every_claim_of_a_figure_has_been_run():
     assert not [name for figure in FIGURES.values() for name in figure.claims if not LEDGER[name].was_run]
 
 
-@pytest.mark.parametrize("paper", PAPER_KEYS)
-def test_an_entry_that_was_not_run_says_what_it_waits_for(paper):
-    waiting = {claim: LEDGER[claim.id] for claim in CLAIMS.values() if claim.paper == paper}
-    for claim, entry in waiting.items():
-        if not entry.was_run:
-            assert entry.verdict == "open", claim.id
-            assert entry.reason == f"{claim.study}: no runs decide it yet", claim.id
-            filled = (entry.decided_by, entry.value, entry.interval, entry.result_id, entry.seeds)
-            assert not any(filled), claim.id
-            assert entry.takes_seeds == entry.next_seeds > 0 < entry.takes_cpu_h, claim.id
+def test_an_entry_that_was_not_run_says_what_it_waits_for(subtests):
+    for paper in PAPER_KEYS:
+        with subtests.test(paper=paper):
+            waiting = {claim: LEDGER[claim.id] for claim in CLAIMS.values() if claim.paper == paper}
+            for claim, entry in waiting.items():
+                if not entry.was_run:
+                    assert entry.verdict == "open", claim.id
+                    assert entry.reason == f"{claim.study}: no runs decide it yet", claim.id
+                    filled = (entry.decided_by, entry.value, entry.interval, entry.result_id, entry.seeds)
+                    assert not any(filled), claim.id
+                    assert entry.takes_seeds == entry.next_seeds > 0 < entry.takes_cpu_h, claim.id
 
 
-@pytest.mark.parametrize("paper", PAPER_KEYS)
-def test_an_entry_that_was_run_names_what_decided_it_and_from_what(paper):
-    for name, entry in LEDGER.items():
-        if not entry.was_run or CLAIMS[name].paper != paper:
-            continue
-        assert entry.verdict in VERDICT_WORDS, name
-        is_formula = entry.decided_by == CLOSED_FORM_TEST
-        assert re.fullmatch("" if is_formula else "[0-9a-f]{64}", entry.result_id), name
-        assert len(entry.interval) in (0, 2), name
-        assert bool(entry.seeds) == bool(entry.points) == (entry.decided_by in simulated_studies()), name
-        assert (ROOT / entry.decided_by).is_file() if is_formula else name in deciding(entry.decided_by), name
+def test_an_entry_that_was_run_names_what_decided_it_and_from_what(subtests):
+    for paper in PAPER_KEYS:
+        with subtests.test(paper=paper):
+            for name, entry in LEDGER.items():
+                if not entry.was_run or CLAIMS[name].paper != paper:
+                    continue
+                assert entry.verdict in VERDICT_WORDS, name
+                is_formula = entry.decided_by == CLOSED_FORM_TEST
+                assert re.fullmatch("" if is_formula else "[0-9a-f]{64}", entry.result_id), name
+                assert len(entry.interval) in (0, 2), name
+                assert bool(entry.seeds) == bool(entry.points) == (entry.decided_by in simulated_studies()), name
+                assert (ROOT / entry.decided_by).is_file() if is_formula else name in deciding(entry.decided_by), name

@@ -151,20 +151,19 @@ def schemes_of(name, claim, setting):
     return {STUDIES[name].scheme(point, setting) for one in compared for point in one.points}
 
 
-@pytest.mark.parametrize(
-    ("setting", "one", "other"),
-    [
+def test_settings_of_the_authors_code_name_its_schemes(subtests):
+    """Short flows with one subflow, with the threshold of scattered ones, or with its subflows have other schemes."""
+    cases = [
         ("short_subflows = 1", "mptcp", "mptcp_tcp"),
         ("short_dup_ack_threshold = topology", "ps_tcp", "ps_tcp_ns3"),
         ("subflows_as_in_ns3 = true", "mptcp", "mptcp_ns3"),
         ("subflows_as_in_ns3 = true", "mmptcp", "mmptcp_ns3"),
         ("subflows_as_in_ns3 = true", "ps_tcp", "ps_tcp"),
-    ],
-)
-def test_settings_of_the_authors_code_name_its_schemes(setting, one, other):
-    """Short flows with one subflow, with the threshold of scattered ones, or with its subflows have other schemes."""
-    claim = f"mmptcp-t3-{one}-fct"
-    assert [schemes_of("mmptcp-t3", claim, each) for each in (TEXT, setting)] == [{one}, {other}]
+    ]
+    for setting, one, other in cases:
+        with subtests.test(setting=setting, one=one, other=other):
+            claim = f"mmptcp-t3-{one}-fct"
+            assert [schemes_of("mmptcp-t3", claim, each) for each in (TEXT, setting)] == [{one}, {other}]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 import csv
 import tomllib
 
-import pytest
-
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.robustness import TEXT, combination_name
 from capsmodel.papers.studies import experiment_name, published_studies
@@ -38,9 +36,10 @@ def not_varied():
     return {item for row in rows for item in row["items"]}
 
 
-@pytest.mark.parametrize("name", VARIED)
-def test_each_word_left_open_has_a_setting_or_a_reason(name):
-    assert not_stated(name) <= answered(name) | not_varied()
+def test_each_word_left_open_has_a_setting_or_a_reason(subtests):
+    for name in VARIED:
+        with subtests.test(name=name):
+            assert not_stated(name) <= answered(name) | not_varied()
 
 
 def test_no_setting_answers_what_nobody_asked():
@@ -54,22 +53,24 @@ def test_only_what_cannot_be_simulated_or_is_decided_has_none():
     assert SIMULATED.keys() - set(VARIED) == OF_MECHANISMS | NOT_SIMULATED
 
 
-@pytest.mark.parametrize("name", VARIED)
-def test_values_are_few_different_and_have_a_reason(name):
-    for axis in STUDIES[experiment_name(name)].unstated.values():
-        assert 2 <= len(axis.values) <= 4
-        assert axis.said.why.endswith(".")
+def test_values_are_few_different_and_have_a_reason(subtests):
+    for name in VARIED:
+        with subtests.test(name=name):
+            for axis in STUDIES[experiment_name(name)].unstated.values():
+                assert 2 <= len(axis.values) <= 4
+                assert axis.said.why.endswith(".")
 
 
-@pytest.mark.parametrize("name", VARIED)
-def test_the_sample_has_the_text_each_alternative_and_at_least_eight(name):
-    study = STUDIES[experiment_name(name)]
-    tried = study.settings
-    assert next(iter(tried.items())) == (TEXT, {})
-    assert len(tried) >= 8
-    for axis in study.unstated.values():
-        for value in list(axis.values)[1:]:
-            assert tried[combination_name({axis.name: value})] == {axis.name: value}
-    together = [combination for combination in tried.values() if len(combination) > 1]
-    combined = {axis.name for axis in study.unstated.values() if not axis.alone}
-    assert {one for combination in together for one in combination} == combined
+def test_the_sample_has_the_text_each_alternative_and_at_least_eight(subtests):
+    for name in VARIED:
+        with subtests.test(name=name):
+            study = STUDIES[experiment_name(name)]
+            tried = study.settings
+            assert next(iter(tried.items())) == (TEXT, {})
+            assert len(tried) >= 8
+            for axis in study.unstated.values():
+                for value in list(axis.values)[1:]:
+                    assert tried[combination_name({axis.name: value})] == {axis.name: value}
+            together = [combination for combination in tried.values() if len(combination) > 1]
+            combined = {axis.name for axis in study.unstated.values() if not axis.alone}
+            assert {one for combination in together for one in combination} == combined

@@ -59,27 +59,31 @@ def test_no_claim_is_decided_by_two_studies():
     assert set(listed) == {claim.id for claim in read_claims().values() if claim.study in STUDIES}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_claim_is_published_as_its_study_decides_it(name):
+def test_a_claim_is_published_as_its_study_decides_it(subtests):
     """Read alone, for the list of claims, and with what it inherits, for its runs, a file says the same."""
-    published = {claim.id: claim for claim in read_claims().values() if claim.study == name}
-    for claim_id, claim in STUDIES[name].claims.items():
-        assert PublishedClaim.of(name, claim) == published.pop(claim_id)
-    assert not published
+    for name in NAMES:
+        with subtests.test(name=name):
+            published = {claim.id: claim for claim in read_claims().values() if claim.study == name}
+            for claim_id, claim in STUDIES[name].claims.items():
+                assert PublishedClaim.of(name, claim) == published.pop(claim_id)
+            assert not published
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_decides_claims_of_its_own_at_its_own_points(name):
-    study, (title, notes) = STUDIES[name], title_and_notes(name)
-    assert title
-    assert "Chosen:" in notes
-    known = {point for point in study.selected({})}
-    for claim in study.claims:
-        assert claim.startswith(f"{study.source.file.paper}-")
-        compared = study.comparisons(claim)
-        assert compared
-        points = {tuple(pair for pair in point if pair[0] != "study") for one in compared for point in one.points}
-        assert points <= known
+def test_it_decides_claims_of_its_own_at_its_own_points(subtests):
+    for name in NAMES:
+        with subtests.test(name=name):
+            study, (title, notes) = STUDIES[name], title_and_notes(name)
+            assert title
+            assert "Chosen:" in notes
+            known = {point for point in study.selected({})}
+            for claim in study.claims:
+                assert claim.startswith(f"{study.source.file.paper}-")
+                compared = study.comparisons(claim)
+                assert compared
+                points = {
+                    tuple(pair for pair in point if pair[0] != "study") for one in compared for point in one.points
+                }
+                assert points <= known
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,30 +108,32 @@ def test_each_setting_changes_a_run_or_what_is_measured(name):
         assert changed or adapted, setting
 
 
-@pytest.mark.parametrize("name", WITH_SCENARIO)
-def test_the_run_of_the_text_has_the_values_that_are_declared_first(name):
-    study = STUDIES[name]
-    point = study.points()[0]
-    scenario = from_dict(study.arguments(point)["scenario"])
-    assert scenario.scheme == study.scheme(point)
-    for setting, axis in study.unstated.items():
-        role, _, key = setting.partition(".")
-        if role == "transport" and key in scenario.params.get("transport", {}):
-            assert scenario.params["transport"][key] == axis.first
-        elif role == "fabric":
-            assert getattr(scenario.fabric, key) == axis.first
+def test_the_run_of_the_text_has_the_values_that_are_declared_first(subtests):
+    for name in WITH_SCENARIO:
+        with subtests.test(name=name):
+            study = STUDIES[name]
+            point = study.points()[0]
+            scenario = from_dict(study.arguments(point)["scenario"])
+            assert scenario.scheme == study.scheme(point)
+            for setting, axis in study.unstated.items():
+                role, _, key = setting.partition(".")
+                if role == "transport" and key in scenario.params.get("transport", {}):
+                    assert scenario.params["transport"][key] == axis.first
+                elif role == "fabric":
+                    assert getattr(scenario.fabric, key) == axis.first
 
 
-@pytest.mark.parametrize("name", WITH_SCENARIO)
-def test_a_run_with_a_marking_queue_says_where_it_marks(name):
+def test_a_run_with_a_marking_queue_says_where_it_marks(subtests):
     """Runs that do not were made when NICs marked, and are kept: nothing may ask for them."""
-    study = STUDIES[name]
-    for point in first_points(name):
-        if not hasattr(scheme(study.scheme(point)).queue.params, "at_nics"):
-            continue
-        for setting, values in study.settings.items():
-            at_nics = study.arguments(point, setting)["scenario"]["params"]["queue"]["at_nics"]
-            assert at_nics == ("queue.at_nics" in values)
+    for name in WITH_SCENARIO:
+        with subtests.test(name=name):
+            study = STUDIES[name]
+            for point in first_points(name):
+                if not hasattr(scheme(study.scheme(point)).queue.params, "at_nics"):
+                    continue
+                for setting, values in study.settings.items():
+                    at_nics = study.arguments(point, setting)["scenario"]["params"]["queue"]["at_nics"]
+                    assert at_nics == ("queue.at_nics" in values)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if STUDIES[name].has_reduced])

@@ -1,7 +1,6 @@
 """Identity tests of the rules that turn a value into a verdict, on made-up claims."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -36,14 +35,15 @@ def test_an_approximate_value_is_met_within_five_percent(value: float, word: str
     assert rules.computed(claimed(printed="~0.34"), value).verdict == word
 
 
-@pytest.mark.parametrize(("text", "error"), [("0.34", 0.005), ("19", 0.5), ("1.50", 0.005), ("4.19e-05", 5e-8)])
-def test_reading_error_is_half_a_unit_of_the_last_digit(text: str, error: float) -> None:
-    assert reading_error(text) == pytest.approx(error)
+def test_reading_error_is_half_a_unit_of_the_last_digit(subtests: pytest.Subtests) -> None:
+    cases = [("0.34", 0.005), ("19", 0.5), ("1.50", 0.005), ("4.19e-05", 5e-8)]
+    for text, error in cases:
+        with subtests.test(text=text, error=error):
+            assert reading_error(text) == pytest.approx(error)
 
 
-@pytest.mark.parametrize(
-    ("relation", "printed", "met", "missed"),
-    [
+def test_bounds_and_ends_of_ranges_have_the_reading_error_of_a_size(subtests: pytest.Subtests) -> None:
+    cases = [
         ("below", "5", 5.5, 5.51),
         ("below", "3.5", 3.55, 3.551),
         ("above", "95", 94.5, 94.49),
@@ -51,20 +51,17 @@ def test_reading_error_is_half_a_unit_of_the_last_digit(text: str, error: float)
         ("higher", "70 %", 73.5, 73.51),
         ("higher", "~10 x", 9.5, 9.49),
         ("equal", "6", 6.5, 6.51),
-    ],
-)
-def test_bounds_and_ends_of_ranges_have_the_reading_error_of_a_size(
-    relation: str, printed: str, met: float, missed: float
-) -> None:
-    claim = claimed(relation=relation, printed=printed)
-    low, high = claim.said.range
-    assert low <= met <= high
-    assert not low <= missed <= high
+    ]
+    for relation, printed, met, missed in cases:
+        with subtests.test(relation=relation, printed=printed, met=met, missed=missed):
+            claim = claimed(relation=relation, printed=printed)
+            low, high = claim.said.range
+            assert low <= met <= high
+            assert not low <= missed <= high
 
 
-@pytest.mark.parametrize(
-    ("values", "relation", "word"),
-    [
+def test_a_trend_needs_the_sign_of_kendalls_tau_and_of_its_ends(subtests: pytest.Subtests) -> None:
+    cases = [
         ([1, 2, 2, 3], "rising", "holds"),
         ([3, 2, 1], "rising", "fails"),
         ([1, 1, 1], "rising", "fails"),
@@ -73,10 +70,10 @@ def test_bounds_and_ends_of_ranges_have_the_reading_error_of_a_size(
         ([5, 6, 7, 8, 4], "falling", "holds in part"),  # ends lower, but tau = 0.2
         ([2, 4, 1, 3], "rising", "holds in part"),  # ends higher, but tau = 0
         ([1, 2, 3, 1], "rising", "holds in part"),  # tau = 1/6, but it ends where it began
-    ],
-)
-def test_a_trend_needs_the_sign_of_kendalls_tau_and_of_its_ends(values: list[float], relation: str, word: str) -> None:
-    assert rules.computed(claimed(relation, ""), values).verdict == word
+    ]
+    for values, relation, word in cases:
+        with subtests.test(values=values, relation=relation, word=word):
+            assert rules.computed(claimed(relation, ""), values).verdict == word
 
 
 def test_kendalls_tau_of_four_values() -> None:
@@ -84,13 +81,12 @@ def test_kendalls_tau_of_four_values() -> None:
     assert words.kendall(np.array([1.0, 3.0, 2.0, 4.0])) == pytest.approx(4 / 6)
 
 
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [([3, 2, 2], "monotone"), ([1, 1, 2], "monotone"), ([1, 1.5, 1.25, 2], "not monotone, Kendall tau 0.67")],
-)
-def test_a_trend_shows_its_ends_and_whether_it_is_monotone(values: list[float], kind: str) -> None:
-    found = rules.computed(claimed("rising", ""), rules.Computed(values, "why"))
-    assert (found.value, found.reason) == ((values[0], values[-1]), f"why; {kind}")
+def test_a_trend_shows_its_ends_and_whether_it_is_monotone(subtests: pytest.Subtests) -> None:
+    cases = [([3, 2, 2], "monotone"), ([1, 1, 2], "monotone"), ([1, 1.5, 1.25, 2], "not monotone, Kendall tau 0.67")]
+    for values, kind in cases:
+        with subtests.test(values=values, kind=kind):
+            found = rules.computed(claimed("rising", ""), rules.Computed(values, "why"))
+            assert (found.value, found.reason) == ((values[0], values[-1]), f"why; {kind}")
 
 
 WORDS = ["holds", "holds in part", "fails"]
@@ -121,25 +117,22 @@ def test_a_range_holds_everywhere_has_the_sign_or_not() -> None:
     assert rules.computed(at_least, [37.9, 99]).verdict == "differs"
 
 
-@pytest.mark.parametrize(
-    ("relation", "by", "everywhere", "in_part", "nowhere"),
-    [
+def test_an_order_holds_with_its_size_without_it_or_not(subtests: pytest.Subtests) -> None:
+    cases = [
         ("lower", "", [0.1, 0.99], [0.1, 1.04], [1, 2]),
         ("higher", "", [1.01, 9], [0.96, 9], [0.5, 1]),
         ("lower", "significantly", [0.1, 0.89], [0.91, 0.5], [1, 1.2]),
         ("higher", "significantly", [1.11, 9], [1.09, 2], [1, 0.8]),
         ("lower", "much", [0.1, 0.49], [0.51, 0.1], [1, 3]),
         ("higher", "much", [2.01, 9], [1.99, 9], [1, 0.2]),
-    ],
-)
-def test_an_order_holds_with_its_size_without_it_or_not(
-    relation: str, by: str, everywhere: list[float], in_part: list[float], nowhere: list[float]
-) -> None:
-    claim = claimed(relation, "", by=by)
-    found = [rules.computed(claim, (ratios, [1, 1])) for ratios in (everywhere, in_part, nowhere)]
-    of_size = ["holds", "differs", "fails"] if by else WORDS
-    assert [one.verdict for one in found] == of_size
-    assert [one.value for one in found] == [(min(r), max(r)) for r in (everywhere, in_part, nowhere)]
+    ]
+    for relation, by, everywhere, in_part, nowhere in cases:
+        with subtests.test(relation=relation, by=by, everywhere=everywhere, in_part=in_part, nowhere=nowhere):
+            claim = claimed(relation, "", by=by)
+            found = [rules.computed(claim, (ratios, [1, 1])) for ratios in (everywhere, in_part, nowhere)]
+            of_size = ["holds", "differs", "fails"] if by else WORDS
+            assert [one.verdict for one in found] == of_size
+            assert [one.value for one in found] == [(min(r), max(r)) for r in (everywhere, in_part, nowhere)]
 
 
 def test_an_order_over_a_sweep_is_not_lost_on_a_tie_and_a_small_effect_is_absent() -> None:
@@ -154,9 +147,11 @@ def test_what_is_close_is_not_significant() -> None:
         assert not words.SIGNIFICANTLY[1] < ratio
 
 
-@pytest.mark.parametrize(("ratio", "word"), [(1.09, "holds"), (1.12, "fails"), (0.91, "holds"), (0.88, "fails")])
-def test_close_is_within_ten_percent(ratio: float, word: str) -> None:
-    assert rules.computed(claimed("close", ""), ([ratio], [1])).verdict == word
+def test_close_is_within_ten_percent(subtests: pytest.Subtests) -> None:
+    cases = [(1.09, "holds"), (1.12, "fails"), (0.91, "holds"), (0.88, "fails")]
+    for ratio, word in cases:
+        with subtests.test(ratio=ratio, word=word):
+            assert rules.computed(claimed("close", ""), ([ratio], [1])).verdict == word
 
 
 def test_what_is_close_or_lower_is_the_ratio_to_the_baseline() -> None:
@@ -171,10 +166,9 @@ def test_closeness_holds_everywhere_on_a_part_or_nowhere() -> None:
     assert found == WORDS
 
 
-@pytest.mark.parametrize("number", [np.nan, np.inf])
-@pytest.mark.parametrize(
-    ("relation", "printed", "given"),
-    [
+def test_what_is_no_finite_number_has_no_word(subtests: pytest.Subtests) -> None:
+    """Each comparison with NaN fails, so that it would fail."""
+    cases = [
         ("equal", "3", lambda number: number),
         ("below", "3", lambda number: number),
         ("higher", "3 %", lambda number: number),
@@ -184,14 +178,14 @@ def test_closeness_holds_everywhere_on_a_part_or_nowhere() -> None:
         ("lower", "", lambda number: ([1, number], [2, 2])),
         ("close", "", lambda number: ([1, number], [1, 1])),
         ("rising", "", lambda number: [1, number, 2]),
-    ],
-)
-def test_what_is_no_finite_number_has_no_word(
-    number: float, relation: str, printed: str, given: Callable[[float], rules.Numbers]
-) -> None:
-    """Each comparison with NaN fails, so that it would fail."""
-    with pytest.raises(ParameterError, match=r"x: .* not all finite numbers"):
-        rules.computed(claimed(relation, printed), given(number))
+    ]
+    for relation, printed, given in cases:
+        for number in [np.nan, np.inf]:
+            with (
+                subtests.test(relation=relation, printed=printed, given=given, number=number),
+                pytest.raises(ParameterError, match=r"x: .* not all finite numbers"),
+            ):
+                rules.computed(claimed(relation, printed), given(number))
 
 
 def interval(low: float, high: float) -> Interval:
@@ -223,9 +217,8 @@ def test_all_of_fails_with_one_and_holds_with_all() -> None:
     assert [words.all_of(*case) for case in cases] == [True, False, False, None, None]
 
 
-@pytest.mark.parametrize(
-    ("kind", "met", "direction", "word"),
-    [
+def test_what_is_undecided_says_nothing(subtests: pytest.Subtests) -> None:
+    cases = [
         (words.LEVEL, [True, True], [None, None], "agrees"),
         (words.LEVEL, [True, False], [None, None], "differs"),
         (words.LEVEL, [False, False], [None, None], "differs"),
@@ -246,12 +239,10 @@ def test_all_of_fails_with_one_and_holds_with_all() -> None:
         (words.STATEMENT, [False, None], None, "open"),
         (words.STATEMENT, [True, False, None], None, "holds in part"),
         (words.STATEMENT, [], None, "open"),
-    ],
-)
-def test_what_is_undecided_says_nothing(
-    kind: words.Kind, met: list[bool | None], direction: list[bool | None] | None, word: str
-) -> None:
-    assert words.word_on(kind, met, direction) == word
+    ]
+    for kind, met, direction, word in cases:
+        with subtests.test(kind=kind, met=met, direction=direction, word=word):
+            assert words.word_on(kind, met, direction) == word
 
 
 def test_each_word_has_its_meaning() -> None:
@@ -272,9 +263,8 @@ def test_each_word_has_its_meaning() -> None:
         assert part in words.MEANINGS[word]
 
 
-@pytest.mark.parametrize(
-    ("relation", "printed", "value", "word"),
-    [
+def test_one_value_is_judged_by_the_relation_of_the_claim(subtests: pytest.Subtests) -> None:
+    cases = [
         ("equal", "9", 9.5, "agrees"),
         ("equal", "9", 9.6, "differs"),
         ("equal", "~9", 9.4, "agrees"),
@@ -290,24 +280,25 @@ def test_each_word_has_its_meaning() -> None:
         ("best at", "9", 9.4, "fails"),
         ("true", "", True, "holds"),
         ("true", "", False, "fails"),
-    ],
-)
-def test_one_value_is_judged_by_the_relation_of_the_claim(relation: str, printed: str, value: float, word: str) -> None:
-    claim = claimed(relation=relation, printed=printed)
-    found = rules.computed(claim, rules.Computed(value, "why"))
-    assert (found.value, found.verdict, found.reason, found.interval) == ((float(value),), word, "why", ())
+    ]
+    for relation, printed, value, word in cases:
+        with subtests.test(relation=relation, printed=printed, value=value, word=word):
+            claim = claimed(relation=relation, printed=printed)
+            found = rules.computed(claim, rules.Computed(value, "why"))
+            assert (found.value, found.verdict, found.reason, found.interval) == ((float(value),), word, "why", ())
 
 
-@pytest.mark.parametrize(("by", "word"), [("", "holds"), ("significantly", "holds"), ("much", "differs")])
-def test_a_pair_is_judged_by_its_order_with_the_size_of_its_word(by: str, word: str) -> None:
-    claim = claimed(relation="lower", printed="", by=by, note="why")
-    found = rules.computed(claim, ([6.0, 7.0], [10.0, 10.0]))
-    assert (found.value, found.verdict, found.reason, found.quantity) == ((0.6, 0.7), word, "why", "ratio")
+def test_a_pair_is_judged_by_its_order_with_the_size_of_its_word(subtests: pytest.Subtests) -> None:
+    cases = [("", "holds"), ("significantly", "holds"), ("much", "differs")]
+    for by, word in cases:
+        with subtests.test(by=by, word=word):
+            claim = claimed(relation="lower", printed="", by=by, note="why")
+            found = rules.computed(claim, ([6.0, 7.0], [10.0, 10.0]))
+            assert (found.value, found.verdict, found.reason, found.quantity) == ((0.6, 0.7), word, "why", "ratio")
 
 
-@pytest.mark.parametrize(
-    ("relation", "printed", "value", "factor"),
-    [
+def test_the_factor_by_which_a_value_is_off_print(subtests: pytest.Subtests) -> None:
+    cases = [
         ("equal", "10 ms", (10.0,), 1.0),
         ("equal", "10 ms", (25.0,), 2.5),
         ("equal", "10 ms", (5.0,), 2.0),
@@ -316,13 +307,13 @@ def test_a_pair_is_judged_by_its_order_with_the_size_of_its_word(by: str, word: 
         ("lower", "..60 %", (20.0, 60.0), 1.0),
         ("higher", "50..100 %", (60.0, 300.0), 2.0),
         ("below", "3", (6.0,), 0.0),
-    ],
-)
-def test_the_factor_by_which_a_value_is_off_print(
-    relation: str, printed: str, value: tuple[float, ...], factor: float
-) -> None:
-    found = rules.computed(claimed(relation=relation, printed=printed), value[0] if len(value) == 1 else list(value))
-    assert found.times_printed == pytest.approx(factor)
+    ]
+    for relation, printed, value, factor in cases:
+        with subtests.test(relation=relation, printed=printed, value=value, factor=factor):
+            found = rules.computed(
+                claimed(relation=relation, printed=printed), value[0] if len(value) == 1 else list(value)
+            )
+            assert found.times_printed == pytest.approx(factor)
 
 
 def test_the_page_has_the_level_and_the_interval_of_each_analysis() -> None:

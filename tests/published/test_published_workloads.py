@@ -22,19 +22,20 @@ def test_the_statistics_cover_every_workload():
     assert len(STATS) == 21
 
 
-@pytest.mark.parametrize("name", sorted(STATS))
-def test_computed_figures(name):
-    sizes, row = load_workload(name), STATS[name]
-    assert sizes.mean_bytes == rounded(row["mean_linear"])
-    assert sizes.sizes[-1] == rounded(row["max_bytes"])
-    for column, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
-        assert sizes.quantile(q) == rounded(row[column])
-    for column, size in (("10k", 1e4), ("100k", 1e5)):
-        assert sizes.flow_share_below(size) == rounded(row[f"frac_flows_le_{column}"])
-        assert sizes.byte_share_below(size) == rounded(row[f"frac_bytes_le_{column}"])
-    for column, size in (("1m", 1e6), ("10m", 1e7), ("35m", 3.5e7)):
-        assert 1 - sizes.flow_share_below(size) == rounded(row[f"frac_flows_gt_{column}"])
-        assert 1 - sizes.byte_share_below(size) == rounded(row[f"frac_bytes_gt_{column}"])
+def test_computed_figures(subtests):
+    for name in sorted(STATS):
+        with subtests.test(name=name):
+            sizes, row = load_workload(name), STATS[name]
+            assert sizes.mean_bytes == rounded(row["mean_linear"])
+            assert sizes.sizes[-1] == rounded(row["max_bytes"])
+            for column, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+                assert sizes.quantile(q) == rounded(row[column])
+            for column, size in (("10k", 1e4), ("100k", 1e5)):
+                assert sizes.flow_share_below(size) == rounded(row[f"frac_flows_le_{column}"])
+                assert sizes.byte_share_below(size) == rounded(row[f"frac_bytes_le_{column}"])
+            for column, size in (("1m", 1e6), ("10m", 1e7), ("35m", 3.5e7)):
+                assert 1 - sizes.flow_share_below(size) == rounded(row[f"frac_flows_gt_{column}"])
+                assert 1 - sizes.byte_share_below(size) == rounded(row[f"frac_bytes_gt_{column}"])
 
 
 # Relative distance of our mean (linear rule) from the mean that the source states, and its cause.
@@ -47,12 +48,13 @@ PUBLISHED_MEANS = {
 }
 
 
-@pytest.mark.parametrize("name", workload_names())
-def test_published_mean(name):
-    published = workload_source(name).mean_published_bytes
-    assert (published is not None) == (name in PUBLISHED_MEANS)
-    if published is not None:
-        assert load_workload(name).mean_bytes == pytest.approx(published, rel=PUBLISHED_MEANS[name])
+def test_published_mean(subtests):
+    for name in workload_names():
+        with subtests.test(name=name):
+            published = workload_source(name).mean_published_bytes
+            assert (published is not None) == (name in PUBLISHED_MEANS)
+            if published is not None:
+                assert load_workload(name).mean_bytes == pytest.approx(published, rel=PUBLISHED_MEANS[name])
 
 
 def test_web_search_sentence_of_repflow_and_caps():

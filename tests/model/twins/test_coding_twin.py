@@ -91,34 +91,38 @@ def test_rank_by_listing_matrices(k, received, prime):
     assert rlnc_model.full_rank_prob(k, received=received, field_size=prime) == pytest.approx(float(exact), rel=RTOL)
 
 
-@pytest.mark.parametrize(("k", "r", "prime"), [(1, 2, 2), (2, 2, 2), (3, 1, 2), (2, 1, 3)])
-def test_random_linear_code_by_listing_arrivals_and_matrices(k, r, prime):
-    p, n = Fraction(3, 10), k + r
-    exact = sum(comb(n, m) * (1 - p) ** m * p ** (n - m) * full_rank_share(k, m, prime) for m in range(k, n + 1))
-    at = {"r": r, "blocking_prob": 0.3, "field_size": prime}
-    assert rlnc_model.decode_prob_rlnc(k, **at) == pytest.approx(float(exact), rel=RTOL)
-    assert rlnc_model.decode_failure_prob_rlnc(k, **at) == pytest.approx(float(1 - exact), rel=RTOL)
+def test_random_linear_code_by_listing_arrivals_and_matrices(subtests):
+    for k, r, prime in [(1, 2, 2), (2, 2, 2), (3, 1, 2), (2, 1, 3)]:
+        with subtests.test(k=k, r=r, prime=prime):
+            p, n = Fraction(3, 10), k + r
+            exact = sum(
+                comb(n, m) * (1 - p) ** m * p ** (n - m) * full_rank_share(k, m, prime) for m in range(k, n + 1)
+            )
+            at = {"r": r, "blocking_prob": 0.3, "field_size": prime}
+            assert rlnc_model.decode_prob_rlnc(k, **at) == pytest.approx(float(exact), rel=RTOL)
+            assert rlnc_model.decode_failure_prob_rlnc(k, **at) == pytest.approx(float(1 - exact), rel=RTOL)
 
 
-@pytest.mark.parametrize(("k", "r", "total"), [(1, 1, 12), (2, 2, 12), (3, 3, 12), (3, 1, 9), (5, 0, 6), (2, 6, 8)])
-def test_counted_blocking_by_listing_sets(k, r, total):
-    for m in range(total + 1):
-        sets = list(combinations(range(total), m))
-        exact = Fraction(sum(sum(i < k + r for i in blocked) <= r for blocked in sets), len(sets))
-        value = model.decode_prob_blocked_count(k, r=r, blocked_packets=m, total_packets=total)
-        assert value == pytest.approx(float(exact), rel=RTOL, abs=0)
+def test_counted_blocking_by_listing_sets(subtests):
+    cases = [(1, 1, 12), (2, 2, 12), (3, 3, 12), (3, 1, 9), (5, 0, 6), (2, 6, 8)]
+    for k, r, total in cases:
+        with subtests.test(k=k, r=r, total=total):
+            for m in range(total + 1):
+                sets = list(combinations(range(total), m))
+                exact = Fraction(sum(sum(i < k + r for i in blocked) <= r for blocked in sets), len(sets))
+                value = model.decode_prob_blocked_count(k, r=r, blocked_packets=m, total_packets=total)
+                assert value == pytest.approx(float(exact), rel=RTOL, abs=0)
 
 
-@pytest.mark.parametrize(
-    ("k", "r", "n_units", "arrivals"),
-    [(1, 1, 6, 6), (2, 2, 3, 6), (3, 3, 2, 6), (6, 6, 1, 6), (2, 1, 3, 7), (1, 2, 3, 2)],
-)
-def test_first_arrivals_by_listing_sets(k, r, n_units, arrivals):
-    n = k + r
-    sets = list(combinations(range(n * n_units), arrivals))
-    good = sum(all(sum(i // n == unit for i in came) >= k for unit in range(n_units)) for came in sets)
-    value = model.units_decoded_by_first_arrivals_prob(k, r=r, n_units=n_units, arrivals=arrivals)
-    assert value == pytest.approx(good / len(sets), rel=RTOL, abs=0)
+def test_first_arrivals_by_listing_sets(subtests):
+    cases = [(1, 1, 6, 6), (2, 2, 3, 6), (3, 3, 2, 6), (6, 6, 1, 6), (2, 1, 3, 7), (1, 2, 3, 2)]
+    for k, r, n_units, arrivals in cases:
+        with subtests.test(k=k, r=r, n_units=n_units, arrivals=arrivals):
+            n = k + r
+            sets = list(combinations(range(n * n_units), arrivals))
+            good = sum(all(sum(i // n == unit for i in came) >= k for unit in range(n_units)) for came in sets)
+            value = model.units_decoded_by_first_arrivals_prob(k, r=r, n_units=n_units, arrivals=arrivals)
+            assert value == pytest.approx(good / len(sets), rel=RTOL, abs=0)
 
 
 def test_fig_7_of_caps():
@@ -131,13 +135,15 @@ def test_fig_7_of_caps():
     assert first.round(3).tolist() == [0.069, 0.234, 0.433]
 
 
-@pytest.mark.parametrize("p", [Fraction(1, 5), Fraction(3, 10), Fraction(1, 12), Fraction(7, 20), Fraction(9, 10)])
-def test_repair_packets_by_counting_up(p):
-    for k in range(1, 65):
-        r = 0
-        while (1 - p) * (k + r) < k:
-            r += 1
-        assert repair_packets(k, blocking_prob=float(p)) == r
+def test_repair_packets_by_counting_up(subtests):
+    cases = [Fraction(1, 5), Fraction(3, 10), Fraction(1, 12), Fraction(7, 20), Fraction(9, 10)]
+    for p in cases:
+        with subtests.test(p=p):
+            for k in range(1, 65):
+                r = 0
+                while (1 - p) * (k + r) < k:
+                    r += 1
+                assert repair_packets(k, blocking_prob=float(p)) == r
 
 
 def test_overhead_by_counting_packets():

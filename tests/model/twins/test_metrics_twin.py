@@ -40,13 +40,14 @@ def test_reorder_density_without_a_threshold(arrivals):
     assert dict(zip(result.displacement.tolist(), result.density.tolist(), strict=True)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", workload_names())
-def test_quantiles_of_workloads_by_scanning_the_table(name):
-    distribution = load_workload(name)
-    points = list(zip(distribution.sizes.tolist(), distribution.cdf_values.tolist(), strict=True))
-    for q in (0.001, 0.01, 0.15, 0.5, 0.85, 0.99, 0.9999):
-        for (a, below), (b, upto) in itertools.pairwise(points):
-            if below < q <= upto:
-                expected = a + (b - a) * (q - below) / (upto - below)
-                break
-        assert distribution.quantile(q) == pytest.approx(expected, rel=1e-12)
+def test_quantiles_of_workloads_by_scanning_the_table(subtests):
+    for name in workload_names():
+        with subtests.test(name=name):
+            distribution = load_workload(name)
+            points = list(zip(distribution.sizes.tolist(), distribution.cdf_values.tolist(), strict=True))
+            for q in (0.001, 0.01, 0.15, 0.5, 0.85, 0.99, 0.9999):
+                for (a, below), (b, upto) in itertools.pairwise(points):
+                    if below < q <= upto:
+                        expected = a + (b - a) * (q - below) / (upto - below)
+                        break
+                assert distribution.quantile(q) == pytest.approx(expected, rel=1e-12)

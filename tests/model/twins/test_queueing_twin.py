@@ -29,13 +29,14 @@ def md1_by_queue_length(wait, load):
     return 1 - at_most
 
 
-@pytest.mark.parametrize("load", [0.1, 0.5, 0.9, 0.99])
-@pytest.mark.parametrize("wait", [0, 0.5, 1, 3.75, 12.5, 50.25])
-def test_md1_from_the_queue_length(load, wait):
-    # The twin forms 1 - P, so it is right to rounding of 1.
-    assert mg1_wait_prob(44 * wait, load=load, service=Deterministic(44)) == pytest.approx(
-        md1_by_queue_length(wait, load), rel=0, abs=2e-14
-    )
+def test_md1_from_the_queue_length(subtests):
+    for wait in [0, 0.5, 1, 3.75, 12.5, 50.25]:
+        for load in [0.1, 0.5, 0.9, 0.99]:
+            with subtests.test(wait=wait, load=load):
+                # The twin forms 1 - P, so it is right to rounding of 1.
+                assert mg1_wait_prob(44 * wait, load=load, service=Deterministic(44)) == pytest.approx(
+                    md1_by_queue_length(wait, load), rel=0, abs=2e-14
+                )
 
 
 def residual_tails(service, x):
@@ -96,13 +97,14 @@ def virtual_work_tail(wait, load, times, probs, steps):
     return 1 - values[-1]
 
 
-@pytest.mark.parametrize("load", [0.3, 0.8])
-@pytest.mark.parametrize("wait", [0.75, 1, 2.5, 6, 9.5])
-def test_atoms_by_integrating_the_delay_equation(load, wait):
-    times, probs = (1.0, 2.5), (0.7, 0.3)
-    value = mg1_wait_prob(wait, load=load, service=Empirical(times, probs))
-    # Error of the twin: fourth order in a step of 1/200, growing like exp(rate t).
-    assert value == pytest.approx(virtual_work_tail(wait, load, times, probs, 200), rel=0, abs=1e-9)
+def test_atoms_by_integrating_the_delay_equation(subtests):
+    for wait in [0.75, 1, 2.5, 6, 9.5]:
+        for load in [0.3, 0.8]:
+            with subtests.test(wait=wait, load=load):
+                times, probs = (1.0, 2.5), (0.7, 0.3)
+                value = mg1_wait_prob(wait, load=load, service=Empirical(times, probs))
+                # Error of the twin: fourth order in a step of 1/200, growing like exp(rate t).
+                assert value == pytest.approx(virtual_work_tail(wait, load, times, probs, 200), rel=0, abs=1e-9)
 
 
 def test_cobham_by_adding_up_delays():

@@ -14,12 +14,15 @@ def printed_eq3(size: int, n_g: int, n: int) -> Fraction:
     return sum((good ** (i - 1) * (1 - good) * (1 - (1 - good) ** (size - i)) for i in range(1, size)), Fraction(0))
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 20, 64])
-@pytest.mark.parametrize("n", [8, 64])  # powers of two, so that n_b/n is a double
-def test_printed_sum_equals_the_closed_form_for_every_number_of_congested_paths(size: int, n: int) -> None:
-    congested = np.arange(n + 1)
-    printed = [float(printed_eq3(size, n - int(b), n)) for b in congested]
-    np.testing.assert_allclose(reordering_prob(size, congested_prob=congested / n), printed, rtol=1e-12, atol=0)
+def test_printed_sum_equals_the_closed_form_for_every_number_of_congested_paths(subtests: pytest.Subtests) -> None:
+    for n in [8, 64]:
+        for size in [1, 2, 5, 20, 64]:
+            with subtests.test(n=n, size=size):
+                congested = np.arange(n + 1)
+                printed = [float(printed_eq3(size, n - int(b), n)) for b in congested]
+                np.testing.assert_allclose(
+                    reordering_prob(size, congested_prob=congested / n), printed, rtol=1e-12, atol=0
+                )
 
 
 def test_drawn_flows_agree_with_the_three_reordering_quantities() -> None:

@@ -139,10 +139,10 @@ def test_a_large_table_grows_where_it_is_if_memory_is_free(free_bytes: int, monk
     assert (places[0] == places[1]) == (free_bytes > 0)
 
 
-@pytest.mark.parametrize(("fabric", "line"), FABRICS)
-def test_a_fabric_that_takes_minutes_to_build_is_refused(fabric: AnyFabric, line: str) -> None:
-    with pytest.raises(ParameterError, match=line):
-        prepare(Scenario(fabric=fabric, traffic=TRAFFIC).replace())
+def test_a_fabric_that_takes_minutes_to_build_is_refused(subtests: pytest.Subtests) -> None:
+    for fabric, line in FABRICS:
+        with subtests.test(fabric=fabric, line=line), pytest.raises(ParameterError, match=line):
+            prepare(Scenario(fabric=fabric, traffic=TRAFFIC).replace())
 
 
 def test_the_largest_fabrics_are_known_without_building_them() -> None:
@@ -154,20 +154,19 @@ def test_the_largest_fabrics_are_known_without_building_them() -> None:
     assert four.ports <= PORTS.largest
 
 
-@pytest.mark.parametrize(
-    "fabric",
-    [
+def test_the_size_of_a_fabric_is_that_of_the_built_one(subtests: pytest.Subtests) -> None:
+    cases = [
         LeafSpine(leaves=3, hosts_per_leaf=2, spines=4),
         FatTree(pods=4, hosts_per_edge=3),
         PAIR,
         ParallelPaths(paths=3, hosts_per_side=2),
         TREE,
-    ],
-)
-def test_the_size_of_a_fabric_is_that_of_the_built_one(fabric: AnyFabric) -> None:
-    built, size = fabric.build(), fabric.size()
-    assert (size.hosts, size.switches, size.ports) == (built.n_hosts, built.n_switches, built.n_ports)
-    assert size.leaves == len(np.unique(built.leaf_of_host))
+    ]
+    for fabric in cases:
+        with subtests.test(fabric=fabric):
+            built, size = fabric.build(), fabric.size()
+            assert (size.hosts, size.switches, size.ports) == (built.n_hosts, built.n_switches, built.n_ports)
+            assert size.leaves == len(np.unique(built.leaf_of_host))
 
 
 def test_a_run_of_days_is_refused_with_what_would_fit() -> None:

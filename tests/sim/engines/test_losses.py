@@ -145,12 +145,11 @@ def test_the_tables_of_a_result_have_what_was_lost() -> None:
     assert simulate(scenario, rng=2).ports["packets_lost"].tolist() != result.ports["packets_lost"].tolist()
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [("loss_prob", 1.5), ("loss_prob", -0.1), ("links", [{"between": ["*", "*"], "loss_prob": 2.0}])],
-)
-def test_a_probability_that_is_none_is_refused(place: str, value: Any) -> None:
-    fabric = {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 1, "spines": 1, place: value}
-    with pytest.raises(ParameterError, match=r"loss_prob") as error:
-        from_dict({"fabric": fabric, "traffic": [{"kind": "batch", "flow_bytes": 1}]})
-    assert "\n" not in str(error.value)
+def test_a_probability_that_is_none_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [("loss_prob", 1.5), ("loss_prob", -0.1), ("links", [{"between": ["*", "*"], "loss_prob": 2.0}])]
+    for place, value in cases:
+        with subtests.test(place=place, value=value):
+            fabric = {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 1, "spines": 1, place: value}
+            with pytest.raises(ParameterError, match=r"loss_prob") as error:
+                from_dict({"fabric": fabric, "traffic": [{"kind": "batch", "flow_bytes": 1}]})
+            assert "\n" not in str(error.value)

@@ -1,7 +1,5 @@
 """What the records of one short flow take, by the sizes of records; pools that double may have as much again unused."""
 
-import pytest
-
 from capsim import scheme
 from capsim.engines.compiled.layout import NODE
 from capsim.engines.initial_state import ring_segments
@@ -29,9 +27,10 @@ def bytes_of_a_flow(stack, segments):
     return FLOW.itemsize + own_bytes(stack, "flow") + of_subflow + of_stream
 
 
-@pytest.mark.parametrize("name", ["ecmp", "rps", "dctcp", "sack"])
-def test_a_short_flow_takes_at_most_0_8_kb(name):
-    assert bytes_of_a_flow(scheme(name).short, SHORT_SEGMENTS) <= 800
+def test_a_short_flow_takes_at_most_0_8_kb(subtests):
+    for name in ["ecmp", "rps", "dctcp", "sack"]:
+        with subtests.test(name=name):
+            assert bytes_of_a_flow(scheme(name).short, SHORT_SEGMENTS) <= 800
 
 
 def test_an_mmptcp_flow_that_stays_in_phase_one_takes_at_most_1_5_kb():

@@ -197,9 +197,8 @@ def test_the_scenario_says_it_and_the_units_have_the_column():
     assert result.summary.unfinished_flows == 0
 
 
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
+def test_bad_input(subtests):
+    cases = [
         ({"payload": "turbo"}, "payload = 'turbo', but there are the codes ldpc, rlnc, rs"),
         (
             {"payload": "rs", "scheme": "ecmp"},
@@ -209,13 +208,13 @@ def test_the_scenario_says_it_and_the_units_have_the_column():
             {"payload": "rs", "scheme": "dc2mtcp"},
             "payload = 'rs', but the scheme dc2mtcp sends random linear combinations: take rlnc",
         ),
-    ],
-)
-def test_bad_input(changes, text):
-    described = Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=SHORT, scheme="caps")
-    with pytest.raises(ParameterError) as caught:
-        simulate(described.replace(**changes))
-    assert str(caught.value) == text
+    ]
+    for changes, text in cases:
+        with subtests.test(changes=changes, text=text):
+            described = Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=SHORT, scheme="caps")
+            with pytest.raises(ParameterError) as caught:
+                simulate(described.replace(**changes))
+            assert str(caught.value) == text
 
 
 @pytest.mark.parametrize(

@@ -40,20 +40,19 @@ def reference(setup):
 # -- what a port keeps
 
 
-@pytest.mark.parametrize(
-    ("limits", "queue", "fits"),
-    [
+def test_droptail_takes_what_fits_in_packets_and_in_bytes(subtests):
+    cases = [
         ((NONE, 6000), (3, 4500), True),  # exactly full
         ((NONE, 6000), (3, 4501), False),
         ((4, NONE), (3, 4500), True),
         ((4, NONE), (4, 0), False),
         ((4, 6000), (2, 5000), False),
         ((NONE, NONE), (10**6, 10**9), True),
-    ],
-)
-def test_droptail_takes_what_fits_in_packets_and_in_bytes(limits, queue, fits):
-    port = record(PORT, limit_packets=limits[0], limit_bytes=limits[1])
-    assert has_room(port, new_packet(bytes=1500), *queue) == fits
+    ]
+    for limits, queue, fits in cases:
+        with subtests.test(limits=limits, queue=queue, fits=fits):
+            port = record(PORT, limit_packets=limits[0], limit_bytes=limits[1])
+            assert has_room(port, new_packet(bytes=1500), *queue) == fits
 
 
 @pytest.mark.parametrize(("count_in_service", "kept"), [(False, 5), (True, 4)])
@@ -64,20 +63,19 @@ def test_a_burst_into_a_queue(count_in_service, kept):
     assert lost_within(10, setup) == [(0, segment, QUEUE_FULL) for segment in range(kept, 10)]
 
 
-@pytest.mark.parametrize(
-    ("first_bytes", "count_in_service", "refused"),
-    [
+def test_a_burst_into_a_queue_limited_in_bytes(subtests):
+    """Room for 4000 bytes; a packet is being sent when, within 1 us, three of 1500 bytes and one of 1000 come."""
+    cases = [
         (1500, False, [2]),  # 1500 are being sent; 1500 + 1500 + 1000 wait, exactly full
         (1500, True, [1, 2]),  # 1500 + 1500 + 1000
         (500, False, [2]),  # 500 are being sent; 1500 + 1500 + 1000 wait
         (500, True, [2, 3]),  # 500 + 1500 + 1500, and 1000 do not fit any more
-    ],
-)
-def test_a_burst_into_a_queue_limited_in_bytes(first_bytes, count_in_service, refused):
-    """Room for 4000 bytes; a packet is being sent when, within 1 us, three of 1500 bytes and one of 1000 come."""
-    flows = flow_list([(1, 3, first_bytes - HEADER, 0.0), (0, 2, 3 * MSS + 1000 - HEADER, 0.5)])
-    setup = setup_of(slow_port(buffer_bytes=4000), flows, count_in_service=count_in_service)
-    assert lost_within(3, setup) == [(1, segment, QUEUE_FULL) for segment in refused]
+    ]
+    for first_bytes, count_in_service, refused in cases:
+        with subtests.test(first_bytes=first_bytes, count_in_service=count_in_service, refused=refused):
+            flows = flow_list([(1, 3, first_bytes - HEADER, 0.0), (0, 2, 3 * MSS + 1000 - HEADER, 0.5)])
+            setup = setup_of(slow_port(buffer_bytes=4000), flows, count_in_service=count_in_service)
+            assert lost_within(3, setup) == [(1, segment, QUEUE_FULL) for segment in refused]
 
 
 def drops_of(size_packets, *, buffer_packets, push_out=True):
@@ -184,9 +182,10 @@ def test_spraying_in_turn_uses_every_port_once_in_four():
     assert ports == ports[:4] * 3
 
 
-@pytest.mark.parametrize(("kind", "spray_acks", "ports"), [(ACK, True, 4), (ACK, False, 1), (DATA, False, 4)])
-def test_acknowledgements_stay_on_one_port_when_asked(kind, spray_acks, ports):
-    assert len(set(sprayed(kind, [0.1, 0.3, 0.6, 0.9], spray_acks=spray_acks))) == ports
+def test_acknowledgements_stay_on_one_port_when_asked(subtests):
+    for kind, spray_acks, ports in [(ACK, True, 4), (ACK, False, 1), (DATA, False, 4)]:
+        with subtests.test(kind=kind, spray_acks=spray_acks, ports=ports):
+            assert len(set(sprayed(kind, [0.1, 0.3, 0.6, 0.9], spray_acks=spray_acks))) == ports
 
 
 def test_routes_follow_a_failure():

@@ -143,21 +143,20 @@ def test_sampling_less_changes_nothing_else() -> None:
     assert result.ports.equals(blind.ports)
 
 
-@pytest.mark.parametrize(
-    ("probes", "rule"),
-    [
+def test_a_wrong_name_is_told_with_those_that_there_are(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"fields": ("port.queue",), "ports": ("*",)}, r"no field 'port.queue': port has .*queue_bytes, queue_packets"),
         ({"fields": ("switch.queue",)}, r"no field 'switch.queue': it begins with one of flow, port, sub$"),
         ({"fields": ("sub.ring",), "flows": (0,)}, r"no field 'sub.ring'"),
         ({"fields": ("port.queue_bytes",)}, r"'port.queue_bytes' is of a port: name some in probes.ports"),
         ({"fields": ("sub.una",), "ports": ("*",)}, r"'sub.una' is of a flow: name some in probes.flows"),
         ({"fields": ("sub.una",), "flows": (0,), "switches": ("moon",)}, r"probes.switches: no switch 'moon'"),
-    ],
-)
-def test_a_wrong_name_is_told_with_those_that_there_are(probes: dict[str, Any], rule: str) -> None:
-    with pytest.raises(ParameterError, match=rule) as error:
-        sampled(probes=Probes(**probes))
-    assert "\n" not in str(error.value)
+    ]
+    for probes, rule in cases:
+        with subtests.test(probes=probes, rule=rule):
+            with pytest.raises(ParameterError, match=rule) as error:
+                sampled(probes=Probes(**probes))
+            assert "\n" not in str(error.value)
 
 
 def test_a_field_that_was_not_sampled_is_told() -> None:

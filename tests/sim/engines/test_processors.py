@@ -107,22 +107,23 @@ def answers(end, hook, packets):
     return [int(getattr(primitives, hook)(end.hosts, end.number, packet.number)) for packet in packets]
 
 
-@pytest.mark.parametrize("systematic", [False, True])
-@pytest.mark.parametrize("name", ["caps", "caps_decode"])
-def test_which_packets_take_work(name, systematic):
+def test_which_packets_take_work(subtests):
     """A unit of three: positions from 3 on; without source packets among the coded ones, all. Until it is decoded."""
-    end = LayerEnd(name, n_segments=12, layer={"systematic": systematic})
-    unit = end.units[0]
-    unit.k, unit.n, unit.first_segment, unit.arrived_packets = 3, 5, 0, 1
-    unit.decoded_ps, unit.released = NONE, 0
-    packets = [end.packet(kind=CODED, unit=0, position=position, flags=0) for position in range(4)]
-    packets += [end.packet(kind=DATA, unit=NONE, segment=0, flags=flags) for flags in (0, RETRANSMITTED)]
-    wanted = [int(not systematic)] * 3 + [1, 0, 0]
-    assert answers(end, "encodes", packets) == wanted
-    assert answers(end, "decodes", packets) == wanted
-    unit.arrived_packets, unit.decoded_ps = 3, 1
-    assert answers(end, "encodes", packets) == wanted
-    assert answers(end, "decodes", packets) == [0] * 6
+    for name in ["caps", "caps_decode"]:
+        for systematic in [False, True]:
+            with subtests.test(name=name, systematic=systematic):
+                end = LayerEnd(name, n_segments=12, layer={"systematic": systematic})
+                unit = end.units[0]
+                unit.k, unit.n, unit.first_segment, unit.arrived_packets = 3, 5, 0, 1
+                unit.decoded_ps, unit.released = NONE, 0
+                packets = [end.packet(kind=CODED, unit=0, position=position, flags=0) for position in range(4)]
+                packets += [end.packet(kind=DATA, unit=NONE, segment=0, flags=flags) for flags in (0, RETRANSMITTED)]
+                wanted = [int(not systematic)] * 3 + [1, 0, 0]
+                assert answers(end, "encodes", packets) == wanted
+                assert answers(end, "decodes", packets) == wanted
+                unit.arrived_packets, unit.decoded_ps = 3, 1
+                assert answers(end, "encodes", packets) == wanted
+                assert answers(end, "decodes", packets) == [0] * 6
 
 
 def test_no_work_for_a_unit_whose_source_packets_came_before_it_was_closed():
@@ -218,9 +219,8 @@ def test_it_may_be_typed_with_a_unit():
     assert typed == SLOW
 
 
-@pytest.mark.parametrize(
-    ("hosts", "text"),
-    [
+def test_bad_input_is_one_line(subtests):
+    cases = [
         ({"encode_s_per_packet": -1e-6}, "scenario: hosts.encode_s_per_packet: Expected `float` >= 0.0, but it is"),
         ({"decode_s_per_packet": 1.0}, "scenario: hosts.decode_s_per_packet: Expected `float` <= 0.001, but it is 1"),
         ({"decode_s_per_packet": "slow"}, "decode_s_per_packet: 'slow' is not a time"),
@@ -228,10 +228,10 @@ def test_it_may_be_typed_with_a_unit():
             {"coding_s": 1e-6},
             "scenario: hosts: unknown key `coding_s`: there are encode_s_per_packet, decode_s_per_packet",
         ),
-    ],
-)
-def test_bad_input_is_one_line(hosts, text):
-    with pytest.raises(ParameterError) as caught:
-        from_dict({**CODED_FLOW.to_dict(), "hosts": hosts})
-    assert str(caught.value).startswith(text)
-    assert "\n" not in str(caught.value)
+    ]
+    for hosts, text in cases:
+        with subtests.test(hosts=hosts, text=text):
+            with pytest.raises(ParameterError) as caught:
+                from_dict({**CODED_FLOW.to_dict(), "hosts": hosts})
+            assert str(caught.value).startswith(text)
+            assert "\n" not in str(caught.value)

@@ -205,9 +205,8 @@ def test_an_operation_that_does_not_end(tmp_path):
     assert result.summary.unstarted_flows == int((result.raw.flows["begin_ps"] == NONE).sum()) == 9
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
+def test_what_cannot_be_is_refused_in_one_line(subtests):
+    cases = [
         ({"hosts": 1}, "a collective needs two hosts or more"),
         ({"hosts": 9}, "only 8 hosts are left here, but skip_hosts = 0 and hosts want more"),
         ({"skip_hosts": 7}, "only 1 hosts are left here, but skip_hosts = 7"),
@@ -219,13 +218,13 @@ def test_an_operation_that_does_not_end(tmp_path):
             "groups have 6 hosts, but halving_doubling needs a power of two",
         ),
         ({"window_flows": 2}, "traffic.window_flows = 2, but only alltoall has a window: leave it out"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_one_line(options, text):
-    with pytest.raises(ParameterError) as caught:
-        drawn(**{"algorithm": "ring_allreduce", "vector_bytes": 8000} | options)
-    assert text in str(caught.value)
-    assert "\n" not in str(caught.value)
+    ]
+    for options, text in cases:
+        with subtests.test(options=options, text=text):
+            with pytest.raises(ParameterError) as caught:
+                drawn(**{"algorithm": "ring_allreduce", "vector_bytes": 8000} | options)
+            assert text in str(caught.value)
+            assert "\n" not in str(caught.value)
 
 
 def test_more_waits_than_memory_are_refused():

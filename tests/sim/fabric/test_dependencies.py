@@ -112,9 +112,8 @@ def test_entries_keep_their_own_rows():
 ROWS = ((0, 1, 10, 0.0), (1, 2, 10, 0.0), (2, 3, 10, 0.0))
 
 
-@pytest.mark.parametrize(
-    ("after", "text"),
-    [
+def test_lists_that_cannot_be_are_refused_in_one_line(subtests):
+    cases = [
         (("", "3", ""), "traffic.flows[1]: after has '3', but it must have rows of the list from 0 to 2"),
         (("", "-1", ""), "after has '-1'"),
         (("", "0,2", ""), "after has '0,2'"),
@@ -124,14 +123,14 @@ ROWS = ((0, 1, 10, 0.0), (1, 2, 10, 0.0), (2, 3, 10, 0.0))
         (("2", "0", "1"), "traffic.flows[0]: after lets the flow wait for itself through rows 0, 2, 1"),
         (("", "2", "0 1"), "traffic.flows[1]: after lets the flow wait for itself through rows 1, 2: leave"),
         (("", "0"), "traffic.'after' has 2 cells for 3 flows: give one for each"),
-    ],
-)
-def test_lists_that_cannot_be_are_refused_in_one_line(after, text):
-    with pytest.raises(ParameterError) as caught:
-        Listed(flows=ROWS, after=after).draw(FABRIC.build(), EntrySeeds(1, 0))
-    assert text in str(caught.value)
-    assert len(str(caught.value)) < 200
-    assert "\n" not in str(caught.value)
+    ]
+    for after, text in cases:
+        with subtests.test(after=after, text=text):
+            with pytest.raises(ParameterError) as caught:
+                Listed(flows=ROWS, after=after).draw(FABRIC.build(), EntrySeeds(1, 0))
+            assert text in str(caught.value)
+            assert len(str(caught.value)) < 200
+            assert "\n" not in str(caught.value)
 
 
 def test_a_long_cycle_is_found_in_one_line():

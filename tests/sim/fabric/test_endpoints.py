@@ -1,12 +1,10 @@
 """Property: who sends to whom in matrices and in rounds of incast, against exact probabilities."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from capsim import Batch, FatTree, FlowList, Incast, LeafSpine, ParameterError, Poisson, draw_flows
-from capsim.fabric.endpoints import Pairs, pods
+from capsim.fabric.endpoints import pods
 from capsim.fabric.load import counted_share
 from capsim.fabric.topology import Fabric, Int32
 from capsim.fabric.traffic import AnyTraffic
@@ -41,18 +39,19 @@ def same(group: Int32) -> np.ndarray:
     return np.equal.outer(group, group)
 
 
-@pytest.mark.parametrize(("edge_prob", "pod_prob"), [(0.5, 0.3), (0.2, 0.3), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
-def test_staggered_partners_have_their_probabilities(edge_prob: float, pod_prob: float) -> None:
+def test_staggered_partners_have_their_probabilities(subtests: pytest.Subtests) -> None:
     """2 others under the edge switch, 3 elsewhere in the pod, 18 in other pods: each of a kind alike."""
-    each = 4000
-    flows = drawn(
-        Batch(flows=24 * each, flow_bytes=1, pairs="staggered", edge_prob=edge_prob, pod_prob=pod_prob), seed=3
-    )
-    edge, pod = same(TREE.leaf_of_host), same(pods(TREE).astype(np.int32))
-    prob = np.where(edge, edge_prob / 2, np.where(pod, pod_prob / 3, (1 - edge_prob - pod_prob) / 18))
-    np.fill_diagonal(prob, 0.0)
-    counts, expected = joint_counts(flows, 24), each * np.where(prob > 1e-12, prob, 0.0)
-    assert chi_square(counts, expected, conditions=24) < 3.3
+    for edge_prob, pod_prob in [(0.5, 0.3), (0.2, 0.3), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)]:
+        with subtests.test(edge_prob=edge_prob, pod_prob=pod_prob):
+            each = 4000
+            flows = drawn(
+                Batch(flows=24 * each, flow_bytes=1, pairs="staggered", edge_prob=edge_prob, pod_prob=pod_prob), seed=3
+            )
+            edge, pod = same(TREE.leaf_of_host), same(pods(TREE).astype(np.int32))
+            prob = np.where(edge, edge_prob / 2, np.where(pod, pod_prob / 3, (1 - edge_prob - pod_prob) / 18))
+            np.fill_diagonal(prob, 0.0)
+            counts, expected = joint_counts(flows, 24), each * np.where(prob > 1e-12, prob, 0.0)
+            assert chi_square(counts, expected, conditions=24) < 3.3
 
 
 def test_a_staggered_matrix_has_a_partner_for_each_host() -> None:
@@ -61,22 +60,21 @@ def test_a_staggered_matrix_has_a_partner_for_each_host() -> None:
     assert np.all(flows.src != flows.dst)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "more", "share"),
-    [
+def test_share_between_leaves_is_the_share_of_the_flows(subtests: pytest.Subtests) -> None:
+    """Of the three hosts under an edge switch, a stride of one keeps two, a stride of two keeps one."""
+    cases = [
         ("staggered", {"edge_prob": 0.2, "pod_prob": 0.3}, 0.8),
         ("stride", {"stride_hosts": 1}, 1 / 3),
         ("stride", {"stride_hosts": 2}, 2 / 3),
         ("stride", {"stride_hosts": 23}, 1 / 3),
-    ],
-)
-def test_share_between_leaves_is_the_share_of_the_flows(pairs: Pairs, more: dict[str, Any], share: float) -> None:
-    """Of the three hosts under an edge switch, a stride of one keeps two, a stride of two keeps one."""
-    entry = Batch(flows=24_000, flow_bytes=1, pairs=pairs, **more)
-    assert counted_share(TREE, "leaf-uplinks", entry.pairing) == pytest.approx(share, rel=1e-12)
-    flows = drawn(entry)
-    leaving = TREE.leaf_of_host[flows.src] != TREE.leaf_of_host[flows.dst]
-    assert abs(leaving.mean() - share) < 3.3 * np.sqrt(share * (1 - share) / len(flows))
+    ]
+    for pairs, more, share in cases:
+        with subtests.test(pairs=pairs, more=more, share=share):
+            entry = Batch(flows=24_000, flow_bytes=1, pairs=pairs, **more)
+            assert counted_share(TREE, "leaf-uplinks", entry.pairing) == pytest.approx(share, rel=1e-12)
+            flows = drawn(entry)
+            leaving = TREE.leaf_of_host[flows.src] != TREE.leaf_of_host[flows.dst]
+            assert abs(leaving.mean() - share) < 3.3 * np.sqrt(share * (1 - share) / len(flows))
 
 
 LONG = Batch(hosts=8, flow_bytes=10**7, pairs="permutation", common_partners=True)
@@ -188,17 +186,16 @@ def test_the_ends_of_an_incast_are_uniform() -> None:
     assert np.all(np.abs(sent - expected.sum(axis=1)) < 4.5 * np.sqrt(expected.sum(axis=1)))
 
 
-@pytest.mark.parametrize(
-    ("more", "fabric", "rule"),
-    [
+def test_impossible_probabilities_are_named(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"edge_prob": 0.7, "pod_prob": 0.4}, TREE, r"^traffic.edge_prob \+ traffic.pod_prob = 1.1, but they must be"),
         ({"edge_prob": 1.5}, TREE, r"^traffic\[0\]: edge_prob: Expected `float` <= 1.0, but it is 1.5: "),
         ({"pod_prob": 0.5}, LEAVES, "'staggered', but a host has no other host under another edge switch of its pod$"),
         ({"edge_prob": 1.0}, FatTree(pods=4, hosts_per_edge=1).build(), "no other host under its edge switch$"),
         ({}, LeafSpine(leaves=1, hosts_per_leaf=4, spines=1).build(), "no other host in another pod$"),
-    ],
-)
-def test_impossible_probabilities_are_named(more: dict[str, Any], fabric: Fabric, rule: str) -> None:
-    entry = Batch(flows=400, flow_bytes=1, pairs="staggered", **more)
-    with pytest.raises(ParameterError, match=rule):
-        drawn(entry, fabric=fabric)
+    ]
+    for more, fabric, rule in cases:
+        with subtests.test(more=more, fabric=fabric, rule=rule):
+            entry = Batch(flows=400, flow_bytes=1, pairs="staggered", **more)
+            with pytest.raises(ParameterError, match=rule):
+                drawn(entry, fabric=fabric)

@@ -65,16 +65,19 @@ def test_the_seed_and_the_position_decide() -> None:
     assert any(len(set(tree(CORES, CORES, seed=seed).drawn)) == 2 for seed in range(10))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_larger_set_holds_the_smaller_ones(seed: int) -> None:
-    sets = [set(tree(DrawnFault(nodes="*", count=count), seed=seed).drawn[0]) for count in range(0, 21, 5)]
-    assert [len(each) for each in sets] == [0, 5, 10, 15, 20]
-    assert all(small < large for small, large in pairwise(sets))
+def test_a_larger_set_holds_the_smaller_ones(subtests: pytest.Subtests) -> None:
+    for seed in range(5):
+        with subtests.test(seed=seed):
+            sets = [set(tree(DrawnFault(nodes="*", count=count), seed=seed).drawn[0]) for count in range(0, 21, 5)]
+            assert [len(each) for each in sets] == [0, 5, 10, 15, 20]
+            assert all(small < large for small, large in pairwise(sets))
 
 
-@pytest.mark.parametrize(("share", "count"), [(0.0, 0), (0.1, 0), (0.25, 1), (0.6, 2), (0.75, 3), (1.0, 4)])
-def test_a_share_is_rounded_down(share: float, count: int) -> None:
-    assert len(tree(DrawnFault(nodes="core*", share=share, rate_bps=1e8)).drawn[0]) == count
+def test_a_share_is_rounded_down(subtests: pytest.Subtests) -> None:
+    cases = [(0.0, 0), (0.1, 0), (0.25, 1), (0.6, 2), (0.75, 3), (1.0, 4)]
+    for share, count in cases:
+        with subtests.test(share=share, count=count):
+            assert len(tree(DrawnFault(nodes="core*", share=share, rate_bps=1e8)).drawn[0]) == count
 
 
 def test_a_share_that_is_no_binary_number_counts_what_it_says() -> None:
@@ -156,9 +159,8 @@ def test_from_a_file_and_with_settings(tmp_path: Any) -> None:
         with_settings(scenario, {"fabric.faults.1.share": 0.25})
 
 
-@pytest.mark.parametrize(
-    ("fault", "text"),
-    [
+def test_what_cannot_be_drawn_is_told_in_one_line(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"count": 1}, "give one of nodes and between"),
         ({"nodes": "core*", "between": ["*", "*"], "count": 1}, "give one of nodes and between"),
         ({"nodes": "core*"}, "give one of count and share"),
@@ -168,13 +170,13 @@ def test_from_a_file_and_with_settings(tmp_path: Any) -> None:
         ({"between": ["core*", "host*"], "count": 1}, r"no link between 'core\*' and 'host\*'"),
         ({"nodes": "core*", "share": 1.5}, "share"),
         ({"nodes": "core*", "count": 1, "up_s": 1.0}, "up_s without down_s"),
-    ],
-)
-def test_what_cannot_be_drawn_is_told_in_one_line(fault: dict[str, Any], text: str) -> None:
-    fabric = {"kind": "fat-tree", "pods": 4, "faults": [fault]}
-    with pytest.raises(ParameterError, match=text) as error:
-        prepare(from_dict({"fabric": fabric, "traffic": [{"kind": "batch", "flow_bytes": 1}]}))
-    assert "\n" not in str(error.value)
+    ]
+    for fault, text in cases:
+        with subtests.test(fault=fault, text=text):
+            fabric = {"kind": "fat-tree", "pods": 4, "faults": [fault]}
+            with pytest.raises(ParameterError, match=text) as error:
+                prepare(from_dict({"fabric": fabric, "traffic": [{"kind": "batch", "flow_bytes": 1}]}))
+            assert "\n" not in str(error.value)
 
 
 def test_faults_that_would_take_long_to_match_are_refused() -> None:

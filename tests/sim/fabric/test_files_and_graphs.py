@@ -351,19 +351,17 @@ def bad_graph(change: str) -> Any:
     return graph
 
 
-@pytest.mark.parametrize(
-    ("change", "rule"),
-    [
+def test_a_graph_that_is_no_fabric_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         ("directed", r"links go both ways: give graph.to_undirected\(\)"),
         ("kind", "node s: Object missing required field `kind`"),
         ("asymmetric", r"the directions of x, s differ, \[\{'rate_bps': 1.* and .*: make them equal first$"),
         ("rate", "edge x, s: rate_bps: 'fast' is not a rate: write a number and a unit"),
         ("apart", r"fabric.nodes\[3\]: no links join 'a' with host 'x'"),
-    ],
-)
-def test_a_graph_that_is_no_fabric_is_refused(change: str, rule: str) -> None:
-    with pytest.raises(ParameterError, match=rule):
-        Topology.from_networkx(bad_graph(change))
+    ]
+    for change, rule in cases:
+        with subtests.test(change=change, rule=rule), pytest.raises(ParameterError, match=rule):
+            Topology.from_networkx(bad_graph(change))
 
 
 NODES = ["name,kind,tier", "x,host,", "y,host,", "s,switch,0", "t,switch,1"]

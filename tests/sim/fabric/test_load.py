@@ -12,7 +12,6 @@ from capsim.base import memory
 from capsim.fabric.endpoints import Pairing
 from capsim.fabric.flows import flow_list
 from capsim.fabric.load import LoadOf, counted_share, layer_of, load_layers, offered
-from capsim.fabric.topology import Fabric
 from capsim.results.load_record import (
     backlog_growth,
     load_columns,
@@ -40,17 +39,16 @@ def load_of(request: pytest.FixtureRequest) -> LoadOf:
     return definition
 
 
-@pytest.mark.parametrize(
-    ("fabric", "host_bps", "uplink_bps"),
-    [
+def test_capacity_by_hand(subtests: pytest.Subtests) -> None:
+    cases = [
         (FABRIC, 6e9, 6.5e9),
         (FatTree(pods=4, hosts_per_edge=8, rate_bps=1e9).build(), 64e9, 16e9),  # 8 edges, 2 uplinks each
         (LeafSpine(leaves=2, hosts_per_leaf=4, spines=4, oversubscription=2.0).build(), 8e9, 4e9),
-    ],
-)
-def test_capacity_by_hand(fabric: Fabric, host_bps: float, uplink_bps: float) -> None:
-    assert layer_of(fabric, "host-links").capacity_bps == host_bps
-    assert layer_of(fabric, "leaf-uplinks").capacity_bps == uplink_bps
+    ]
+    for fabric, host_bps, uplink_bps in cases:
+        with subtests.test(fabric=fabric, host_bps=host_bps, uplink_bps=uplink_bps):
+            assert layer_of(fabric, "host-links").capacity_bps == host_bps
+            assert layer_of(fabric, "leaf-uplinks").capacity_bps == uplink_bps
 
 
 def test_share_of_the_flows_that_count(load_of: LoadOf) -> None:
@@ -139,9 +137,8 @@ def test_loads_of_all_layers_by_hand() -> None:
     assert loads == pytest.approx({"hosts": 24 / 16, "leaf uplinks": 16 / 16, "agg>core": 8 / 16}, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("pairing", "core"),
-    [
+def test_expected_links_between_upper_switches_by_hand(subtests: pytest.Subtests) -> None:
+    cases = [
         (Pairing("random"), 12 / 15),  # 12 of the 15 other hosts are in other pods
         (Pairing("permutation"), 12 / 15),
         (Pairing("other-leaf"), 12 / 14),
@@ -149,15 +146,15 @@ def test_loads_of_all_layers_by_hand() -> None:
         (Pairing("staggered", edge_prob=0.5, pod_prob=0.3), 0.2),
         (Pairing("stride", stride_hosts=3), 3 / 4),  # of the 4 hosts of a pod the first reaches its last
         (Pairing("sides"), 1.0),
-    ],
-)
-def test_expected_links_between_upper_switches_by_hand(pairing: Pairing, core: float) -> None:
-    fabric = FatTree(pods=4).build()
-    layers = load_layers(fabric)
-    assert layers["agg>core"].expected_links(pairing) == pytest.approx(core, rel=1e-14)
-    shares = pairing.shares(fabric)
-    assert shares.sum() == pytest.approx(1, rel=1e-14)
-    assert 1 - np.trace(shares) == pytest.approx(layers["leaf uplinks"].expected_links(pairing), rel=1e-14)
+    ]
+    for pairing, core in cases:
+        with subtests.test(pairing=pairing, core=core):
+            fabric = FatTree(pods=4).build()
+            layers = load_layers(fabric)
+            assert layers["agg>core"].expected_links(pairing) == pytest.approx(core, rel=1e-14)
+            shares = pairing.shares(fabric)
+            assert shares.sum() == pytest.approx(1, rel=1e-14)
+            assert 1 - np.trace(shares) == pytest.approx(layers["leaf uplinks"].expected_links(pairing), rel=1e-14)
 
 
 def test_flows_on_unequal_ways_cross_links_by_the_share_of_each_switch() -> None:
@@ -313,10 +310,11 @@ def flows_of_one_size(number: int, *, slowdown: float) -> pd.DataFrame:
 AT_HALF = SteadyLoad(flows_per_s=1.0, load=0.5, rate_bps=1e9)  # shared links keep flows three times as long
 
 
-@pytest.mark.parametrize("slowdown", [1.0, 2.9, 3.0])
-def test_a_steady_start_of_flows_that_last_as_long_as_it_reckons_with_is_settled(slowdown: float) -> None:
-    found = settled_start(flows_of_one_size(50, slowdown=slowdown), load=AT_HALF, end_s=1e9)
-    assert found == pytest.approx((1.0, slowdown, 50), rel=1e-12)
+def test_a_steady_start_of_flows_that_last_as_long_as_it_reckons_with_is_settled(subtests: pytest.Subtests) -> None:
+    for slowdown in [1.0, 2.9, 3.0]:
+        with subtests.test(slowdown=slowdown):
+            found = settled_start(flows_of_one_size(50, slowdown=slowdown), load=AT_HALF, end_s=1e9)
+            assert found == pytest.approx((1.0, slowdown, 50), rel=1e-12)
 
 
 @pytest.mark.parametrize("slowdown", [4.0, 6.0, 30.0])

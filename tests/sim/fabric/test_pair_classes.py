@@ -96,14 +96,15 @@ def _flows(src, dst, flow_bytes):
     return flow_list(src, dst, flow_bytes=[flow_bytes] * len(src), start_s=[0.0] * len(src))
 
 
-@pytest.mark.parametrize("name", FABRICS)
-def test_sizes_of_has_the_longest_round_trip_of_all_pairs(name: str) -> None:
+def test_sizes_of_has_the_longest_round_trip_of_all_pairs(subtests: pytest.Subtests) -> None:
     """One host a leaf, the last of it, as a pair of each two leaves. Wrong line: a class that forgets a link."""
-    fabric = FABRICS[name].build(seed=3)
-    last_hosts = {int(leaf): host for host, leaf in enumerate(fabric.leaf_of_host)}.values()
-    pairs = permutations(last_hosts, 2)
-    longest_ps = max(fabric.base_rtt_ps(src, dst, packet_bytes=4150, ack_bytes=64) for src, dst in pairs)
-    assert sizes_of(fabric, 4150).rtt_s == longest_ps / 1e12
+    for name in FABRICS:
+        with subtests.test(name=name):
+            fabric = FABRICS[name].build(seed=3)
+            last_hosts = {int(leaf): host for host, leaf in enumerate(fabric.leaf_of_host)}.values()
+            pairs = permutations(last_hosts, 2)
+            longest_ps = max(fabric.base_rtt_ps(src, dst, packet_bytes=4150, ack_bytes=64) for src, dst in pairs)
+            assert sizes_of(fabric, 4150).rtt_s == longest_ps / 1e12
 
 
 @pytest.mark.parametrize(

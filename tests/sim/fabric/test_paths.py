@@ -43,32 +43,36 @@ def uneven() -> Topology:
 KINDS: dict[str, FabricKind] = {**FABRICS, "uneven": uneven()}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_path_has_the_number_of_its_place_among_all(kind: str) -> None:
-    fabric = KINDS[kind].build()
-    paths, last = Paths(fabric), fabric.n_hosts - 1
-    for src, dst in {(0, last), (last, 0), (0, 1)}:
-        found = list(fabric.paths(src, dst))
-        n_paths, _ = paths_between(fabric, np.array([src]), np.array([dst]))
-        assert n_paths.tolist() == [len(found)]
-        assert [paths.named(str(number), src, dst) for number in range(len(found))] == found
-        with pytest.raises(ParameterError, match=f"path = {len(found)}, but there are {len(found)} from host {src}"):
-            paths.named(str(len(found)), src, dst)
+def test_a_path_has_the_number_of_its_place_among_all(subtests: pytest.Subtests) -> None:
+    for kind in KINDS:
+        with subtests.test(kind=kind):
+            fabric = KINDS[kind].build()
+            paths, last = Paths(fabric), fabric.n_hosts - 1
+            for src, dst in {(0, last), (last, 0), (0, 1)}:
+                found = list(fabric.paths(src, dst))
+                n_paths, _ = paths_between(fabric, np.array([src]), np.array([dst]))
+                assert n_paths.tolist() == [len(found)]
+                assert [paths.named(str(number), src, dst) for number in range(len(found))] == found
+                with pytest.raises(
+                    ParameterError, match=f"path = {len(found)}, but there are {len(found)} from host {src}"
+                ):
+                    paths.named(str(len(found)), src, dst)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_two_paths_have_one_label_and_a_label_read_digit_by_digit_is_the_path(kind: str) -> None:
-    fabric = KINDS[kind].build()
-    dst = fabric.n_hosts - 1
-    found = list(fabric.paths(0, dst))
-    labels = [label_of(fabric, path, dst) for path in found]
-    assert len(set(labels)) == len(found)
-    for path, label in zip(found, labels, strict=True):
-        rest = label
-        for port in path[1:]:
-            ports = fabric.routes.ports(int(fabric.port_from[port]) - fabric.n_hosts, dst).tolist()
-            assert ports[rest % len(ports)] == port
-            rest //= len(ports)
+def test_no_two_paths_have_one_label_and_a_label_read_digit_by_digit_is_the_path(subtests: pytest.Subtests) -> None:
+    for kind in KINDS:
+        with subtests.test(kind=kind):
+            fabric = KINDS[kind].build()
+            dst = fabric.n_hosts - 1
+            found = list(fabric.paths(0, dst))
+            labels = [label_of(fabric, path, dst) for path in found]
+            assert len(set(labels)) == len(found)
+            for path, label in zip(found, labels, strict=True):
+                rest = label
+                for port in path[1:]:
+                    ports = fabric.routes.ports(int(fabric.port_from[port]) - fabric.n_hosts, dst).tolist()
+                    assert ports[rest % len(ports)] == port
+                    rest //= len(ports)
 
 
 def test_as_many_paths_as_networkx_finds() -> None:
@@ -111,12 +115,14 @@ def test_a_path_by_the_names_of_its_switches_with_or_without_the_hosts() -> None
         assert paths.named(" > ".join(nodes[1:-1]), 0, last) == path
 
 
-@pytest.mark.parametrize(
-    "text", ["leaf0>spine1", "spine1", "leaf0>spine9>leaf2", "leaf0>leaf2", "leaf2>spine0>leaf0", "-1", "one", ">", "²"]
-)
-def test_what_is_no_path_is_refused_with_one_that_is(text: str) -> None:
-    with pytest.raises(ParameterError, match=r"no shortest path from host 0 to host 8: .* as in leaf0>spine0>leaf2"):
-        Paths(FABRICS["leaf-spine"].build()).named(text, 0, 8)
+def test_what_is_no_path_is_refused_with_one_that_is(subtests: pytest.Subtests) -> None:
+    cases = ["leaf0>spine1", "spine1", "leaf0>spine9>leaf2", "leaf0>leaf2", "leaf2>spine0>leaf0", "-1", "one", ">", "²"]
+    for text in cases:
+        with (
+            subtests.test(text=text),
+            pytest.raises(ParameterError, match=r"no shortest path from host 0 to host 8: .* as in leaf0>spine0>leaf2"),
+        ):
+            Paths(FABRICS["leaf-spine"].build()).named(text, 0, 8)
 
 
 def test_parallel_links_have_names_in_common_and_need_numbers() -> None:
@@ -228,9 +234,8 @@ def test_a_file_without_a_path_in_any_row_is_a_plain_list(tmp_path: Path) -> Non
     assert pinned_paths((entry,), setup.flows, setup.fabric) == {}
 
 
-@pytest.mark.parametrize(
-    ("entry", "text"),
-    [
+def test_bad_paths_are_told_in_one_line(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"path": ["7"]}, r"traffic\[0\]\.flows\[0\]: path = 7, but there are 2 from host 0 to host 2, from 0"),
         (
             {"path": ["leaf0>spine5>leaf1"]},
@@ -238,14 +243,14 @@ def test_a_file_without_a_path_in_any_row_is_a_plain_list(tmp_path: Path) -> Non
         ),
         ({"path": ["0", "1"]}, r"traffic\.'path' has 2 cells for 1 flows: give one for each"),
         ({"columns": {"path": ["0"]}}, r"traffic\.columns: 'path' is a key beside it"),
-    ],
-)
-def test_bad_paths_are_told_in_one_line(entry: dict[str, list[str]], text: str) -> None:
-    fabric = {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 2}
-    traffic = [{"kind": "list", "flows": [[0, 2, 1000, 0.0]], **entry}]
-    with pytest.raises(ParameterError, match=text) as error:
-        simulate(from_dict({"fabric": fabric, "traffic": traffic}), engine="reference")
-    assert "\n" not in str(error.value)
+    ]
+    for entry, text in cases:
+        with subtests.test(entry=entry, text=text):
+            fabric = {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 2}
+            traffic = [{"kind": "list", "flows": [[0, 2, 1000, 0.0]], **entry}]
+            with pytest.raises(ParameterError, match=text) as error:
+                simulate(from_dict({"fabric": fabric, "traffic": traffic}), engine="reference")
+            assert "\n" not in str(error.value)
 
 
 def test_consecutive_ports_of_a_named_path_meet() -> None:

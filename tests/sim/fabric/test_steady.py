@@ -42,14 +42,15 @@ def test_counted_flows_are_those_of_an_empty_start_a_tenth_later(seed: int, pair
     assert np.allclose(later_ps, 0.1 * cold.start_ps[-1], atol=2)
 
 
-@pytest.mark.parametrize("pairs", ["permutation", "stride", "other-leaf"])
-def test_flows_around_the_counted_ones_obey_the_same_pairing(pairs: Pairs) -> None:
-    flows = drawn(steady(pairs=pairs))
-    assert np.all(flows.src != flows.dst)
-    if pairs == "other-leaf":
-        assert np.all(FABRIC.leaf_of_host[flows.src] != FABRIC.leaf_of_host[flows.dst])
-    else:  # one receiver for each sender, counted or not
-        assert len(np.unique(np.column_stack([flows.src, flows.dst]), axis=0)) == len(np.unique(flows.src))
+def test_flows_around_the_counted_ones_obey_the_same_pairing(subtests: pytest.Subtests) -> None:
+    for pairs in ["permutation", "stride", "other-leaf"]:
+        with subtests.test(pairs=pairs):
+            flows = drawn(steady(pairs=pairs))
+            assert np.all(flows.src != flows.dst)
+            if pairs == "other-leaf":
+                assert np.all(FABRIC.leaf_of_host[flows.src] != FABRIC.leaf_of_host[flows.dst])
+            else:  # one receiver for each sender, counted or not
+                assert len(np.unique(np.column_stack([flows.src, flows.dst]), axis=0)) == len(np.unique(flows.src))
 
 
 @pytest.mark.agreement
@@ -123,23 +124,24 @@ def test_a_half_width_in_place_of_a_number_gives_the_flows_for_it() -> None:
     assert len(halved) == pytest.approx(4 * len(flows), rel=0.01)
 
 
-@pytest.mark.parametrize("flows", ["5 %", "5", "0%", "-5%", "100%", "nan%", "x", "%"])
-def test_what_is_no_half_width_is_refused_in_one_line(flows: str) -> None:
-    with pytest.raises(ParameterError, match=r'^traffic\.flows = .*, but it must be a number, or .* as in "5%"$'):
-        drawn(steady(flows=flows))
+def test_what_is_no_half_width_is_refused_in_one_line(subtests: pytest.Subtests) -> None:
+    for flows in ["5 %", "5", "0%", "-5%", "100%", "nan%", "x", "%"]:
+        with (
+            subtests.test(flows=flows),
+            pytest.raises(ParameterError, match=r'^traffic\.flows = .*, but it must be a number, or .* as in "5%"$'),
+        ):
+            drawn(steady(flows=flows))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_a_half_width_that_no_number_gives_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"workload": None, "flow_bytes": 1000}, "none is so long: give a number of flows"),
         ({"load": 1.2, "start": "empty"}, r"but it is 1\.20: give a number"),
         ({"flows": "0.0001%"}, "but it must be from 1 to 100000000 flows"),
-    ],
-)
-def test_a_half_width_that_no_number_gives_is_refused(changes: dict[str, object], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        drawn(steady(**{"flows": "5%"} | changes))
+    ]
+    for changes, message in cases:
+        with subtests.test(changes=changes, message=message), pytest.raises(ParameterError, match=message):
+            drawn(steady(**{"flows": "5%"} | changes))
 
 
 @pytest.mark.agreement

@@ -86,32 +86,32 @@ def test_the_paths_between_two_hosts_are_numbered(kind: FabricKind) -> None:
     assert np.all(fabric.port_path[(fabric.port_from < fabric.n_hosts) | (fabric.port_to < fabric.n_hosts)] == NO_PATH)
 
 
-@pytest.mark.parametrize(
-    ("kind", "layers"),
-    [
+def test_layers(subtests: pytest.Subtests) -> None:
+    cases = [
         (LeafSpine(leaves=2, hosts_per_leaf=1, spines=2), "host>leaf leaf>host leaf>spine spine>leaf"),
         (FatTree(pods=4), "host>edge edge>host edge>agg agg>edge agg>core core>agg"),
         (
             ParallelPaths(paths=2, hosts_per_side=1),
             "host>left left>host host>right right>host left>right right>left",
         ),
-    ],
-)
-def test_layers(kind: FabricKind, layers: str) -> None:
-    fabric = kind.build()
-    assert fabric.layers == tuple(layers.split())
-    without_numbers = [re.sub(r"[\d.#]", "", name) for name in fabric.port_names]
-    assert list(fabric.port_layers) == without_numbers
+    ]
+    for kind, layers in cases:
+        with subtests.test(kind=kind, layers=layers):
+            fabric = kind.build()
+            assert fabric.layers == tuple(layers.split())
+            without_numbers = [re.sub(r"[\d.#]", "", name) for name in fabric.port_names]
+            assert list(fabric.port_layers) == without_numbers
 
 
-@pytest.mark.parametrize("pods", [2, 4, 8])
-def test_fat_tree_has_the_paths_of_its_definition(pods: int) -> None:
-    fabric, half = FatTree(pods=pods).build(), pods // 2
-    assert fabric.n_hosts == pods**3 // 4
-    assert fabric.n_paths(0, fabric.n_hosts - 1) == half**2
-    if half > 1:
-        assert fabric.n_paths(0, half) == half
-        assert fabric.n_paths(0, 1) == 1
+def test_fat_tree_has_the_paths_of_its_definition(subtests: pytest.Subtests) -> None:
+    for pods in [2, 4, 8]:
+        with subtests.test(pods=pods):
+            fabric, half = FatTree(pods=pods).build(), pods // 2
+            assert fabric.n_hosts == pods**3 // 4
+            assert fabric.n_paths(0, fabric.n_hosts - 1) == half**2
+            if half > 1:
+                assert fabric.n_paths(0, half) == half
+                assert fabric.n_paths(0, 1) == 1
 
 
 def test_mmptcp_oversubscription_by_hosts_per_edge() -> None:
@@ -177,19 +177,17 @@ def test_a_host_behind_a_dead_link_cannot_be_reached() -> None:
     assert fabric.epochs[1].routes.count[1, 2] == 1
 
 
-@pytest.mark.parametrize(
-    ("change", "rule"),
-    [
+def test_an_impossible_change_is_named(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"between": ("leaf0", "core1")}, "no link between"),
         ({"between": ("leaf0", "spine1"), "up_s": 1.0}, "up_s without down_s"),
         ({"between": ("leaf0", "spine1"), "down_s": 2.0, "up_s": 1.0}, "after down_s"),
         ({"between": ("leaf0", "spine1"), "rate_bps": 0.0}, r"rate_bps: .* >= 1.0, but it is 0"),
         ({"between": ("leaf0", "spine1"), "delay_s": -1.0}, r"delay_s: .* >= 0.0, but it is -1"),
-    ],
-)
-def test_an_impossible_change_is_named(change: dict[str, object], rule: str) -> None:
-    with pytest.raises(ParameterError, match=rule):
-        changed(**change)
+    ]
+    for change, rule in cases:
+        with subtests.test(change=change, rule=rule), pytest.raises(ParameterError, match=rule):
+            changed(**change)
 
 
 def test_impossible_fabrics_are_named() -> None:

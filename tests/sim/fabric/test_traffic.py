@@ -86,39 +86,41 @@ def test_entries_that_skip_each_others_hosts_have_disjoint_senders() -> None:
     assert np.array_equal(flows.short, flows.tag == 1)
 
 
-@pytest.mark.parametrize("load_of", ["host-links", "leaf-uplinks"])
-@pytest.mark.parametrize("pairs", ["random", "other-leaf"])
-def test_offered_load_is_the_load_asked_for(load_of: str, pairs: str) -> None:
+def test_offered_load_is_the_load_asked_for(subtests: pytest.Subtests) -> None:
     """Poisson arrivals of one size: over T seconds N is Poisson, so the load has the relative error 1/sqrt(N)."""
-    entry = Poisson(load=0.6, load_of=load_of, pairs=pairs, flow_bytes=50_000, duration_s=2.0)  # type: ignore[arg-type]
-    flows = drawn(entry, seed=7)
-    counted = np.ones(len(flows), bool)
-    capacity_bps = 16 * 1e9
-    if load_of == "leaf-uplinks":
-        counted = LEAF_SPINE.leaf_of_host[flows.src] != LEAF_SPINE.leaf_of_host[flows.dst]
-        capacity_bps = 8 * 1e9
-    load = 8 * 50_000 * counted.sum() / (2.0 * capacity_bps)
-    standard_error = 0.6 / np.sqrt(counted.sum())
-    assert standard_error < 0.6 * 0.01, "an error of 3% in the load must not pass"
-    assert abs(load - 0.6) < 3.3 * standard_error
+    for pairs in ["random", "other-leaf"]:
+        for load_of in ["host-links", "leaf-uplinks"]:
+            with subtests.test(pairs=pairs, load_of=load_of):
+                entry = Poisson(load=0.6, load_of=load_of, pairs=pairs, flow_bytes=50_000, duration_s=2.0)  # type: ignore[arg-type]
+                flows = drawn(entry, seed=7)
+                counted = np.ones(len(flows), bool)
+                capacity_bps = 16 * 1e9
+                if load_of == "leaf-uplinks":
+                    counted = LEAF_SPINE.leaf_of_host[flows.src] != LEAF_SPINE.leaf_of_host[flows.dst]
+                    capacity_bps = 8 * 1e9
+                load = 8 * 50_000 * counted.sum() / (2.0 * capacity_bps)
+                standard_error = 0.6 / np.sqrt(counted.sum())
+                assert standard_error < 0.6 * 0.01, "an error of 3% in the load must not pass"
+                assert abs(load - 0.6) < 3.3 * standard_error
 
 
-@pytest.mark.parametrize("load_of", ["host-links", "leaf-uplinks"])
-@pytest.mark.parametrize("start_s", [0.0, 0.25])
-def test_an_exact_load_is_that_of_the_sizes_drawn(load_of: str, start_s: float) -> None:
+def test_an_exact_load_is_that_of_the_sizes_drawn(subtests: pytest.Subtests) -> None:
     """Sizes, ends and the order of starts are those without it; the times are scaled by one factor."""
-    common = {"load": 0.6, "load_of": load_of, "workload": "datamining", "flows": 300, "start_s": start_s}
-    by_chance, exact = (drawn(Poisson(**common, exact_load=wanted), seed=5) for wanted in (False, True))  # type: ignore[arg-type]
-    for name in ("src", "dst", "flow_bytes", "input_row"):
-        assert np.array_equal(getattr(by_chance, name), getattr(exact, name))
-    counted = LEAF_SPINE.leaf_of_host[exact.src] != LEAF_SPINE.leaf_of_host[exact.dst]
-    counted |= load_of == "host-links"
-    capacity_bps = {"host-links": 16e9, "leaf-uplinks": 8e9}[load_of]
-    span_s = np.ptp(exact.start_ps) / 1e12
-    assert 8 * exact.flow_bytes[counted].sum() / span_s / capacity_bps == pytest.approx(0.6, rel=1e-10)
-    factors = (exact.start_ps / 1e12 - start_s) / (by_chance.start_ps / 1e12 - start_s)
-    assert factors == pytest.approx(np.full(300, factors[-1]), rel=1e-6)
-    assert abs(factors[-1] - 1) > 0.01  # the sizes drawn are those of another load
+    for start_s in [0.0, 0.25]:
+        for load_of in ["host-links", "leaf-uplinks"]:
+            with subtests.test(start_s=start_s, load_of=load_of):
+                common = {"load": 0.6, "load_of": load_of, "workload": "datamining", "flows": 300, "start_s": start_s}
+                by_chance, exact = (drawn(Poisson(**common, exact_load=wanted), seed=5) for wanted in (False, True))  # type: ignore[arg-type]
+                for name in ("src", "dst", "flow_bytes", "input_row"):
+                    assert np.array_equal(getattr(by_chance, name), getattr(exact, name))
+                counted = LEAF_SPINE.leaf_of_host[exact.src] != LEAF_SPINE.leaf_of_host[exact.dst]
+                counted |= load_of == "host-links"
+                capacity_bps = {"host-links": 16e9, "leaf-uplinks": 8e9}[load_of]
+                span_s = np.ptp(exact.start_ps) / 1e12
+                assert 8 * exact.flow_bytes[counted].sum() / span_s / capacity_bps == pytest.approx(0.6, rel=1e-10)
+                factors = (exact.start_ps / 1e12 - start_s) / (by_chance.start_ps / 1e12 - start_s)
+                assert factors == pytest.approx(np.full(300, factors[-1]), rel=1e-6)
+                assert abs(factors[-1] - 1) > 0.01  # the sizes drawn are those of another load
 
 
 def test_tiny_sizes_offer_the_load_asked_for() -> None:
@@ -130,9 +132,10 @@ def test_tiny_sizes_offer_the_load_asked_for() -> None:
     assert load == pytest.approx(0.5, rel=4 / 40_000**0.5)
 
 
-@pytest.mark.parametrize("workload", workload_names())
-def test_the_load_of_a_published_table_is_that_of_its_mean(workload: str) -> None:
-    assert Poisson(workload=workload).mean_bytes() == load_workload(workload).mean_bytes
+def test_the_load_of_a_published_table_is_that_of_its_mean(subtests: pytest.Subtests) -> None:
+    for workload in workload_names():
+        with subtests.test(workload=workload):
+            assert Poisson(workload=workload).mean_bytes() == load_workload(workload).mean_bytes
 
 
 def test_workload_sizes_keep_their_mean() -> None:
@@ -297,10 +300,10 @@ BAD_ENTRIES = [
 ]
 
 
-@pytest.mark.parametrize(("entry", "rule"), BAD_ENTRIES)
-def test_impossible_traffic_is_named(entry: AnyTraffic, rule: str) -> None:
-    with pytest.raises(ParameterError, match=rule):
-        drawn(entry)
+def test_impossible_traffic_is_named(subtests: pytest.Subtests) -> None:
+    for entry, rule in BAD_ENTRIES:
+        with subtests.test(entry=entry, rule=rule), pytest.raises(ParameterError, match=rule):
+            drawn(entry)
 
 
 def test_points_of_a_sum_that_misses_one_by_rounding_are_taken() -> None:

@@ -17,9 +17,9 @@ def parts(name):
     return replace(scheme(name), name="", summary="", cite="")
 
 
-@pytest.mark.parametrize(
-    ("written", "known"),
-    [
+def test_a_sum_is_the_scheme_that_was_written_by_hand(subtests):
+    """Catches a part that is left out, a stack or parameter of the wrong part, and an order that matters."""
+    cases = [
         ("rps+dctcp", "dctcp_rps"),
         ("dctcp+rps", "dctcp_rps"),
         ("sack+dctcp", "dctcp_sack"),  # a component of one, a parameter of the other
@@ -28,11 +28,10 @@ def parts(name):
         ("ecmp+rps", "rps"),
         ("rps + dctcp", "rps+dctcp"),
         ("mptcp.sharing+mptcp_fc.congestion", "mptcp_fc"),
-    ],
-)
-def test_a_sum_is_the_scheme_that_was_written_by_hand(written, known):
-    """Catches a part that is left out, a stack or parameter of the wrong part, and an order that matters."""
-    assert parts(written) == parts(known)
+    ]
+    for written, known in cases:
+        with subtests.test(written=written, known=known):
+            assert parts(written) == parts(known)
 
 
 def test_a_role_takes_nothing_else():
@@ -59,9 +58,9 @@ def test_its_name_is_what_was_written_and_its_sources_are_all():
     assert scheme("ecmp+mmptcp_as").reconstructed == scheme("mmptcp_as").reconstructed
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
+def test_what_does_not_go_together_is_refused_in_one_line(subtests):
+    """Catches a silent winner of two parts, a mark that changes nothing, and a message without a remedy."""
+    cases = [
         ("caps+rps", "caps and rps each have a balancer of their own: take one role of a part, as in caps.layer"),
         ("rps+drill", "rps and drill each have a balancer of their own: leave one of them out"),
         ("rps+ecn", "ecn is no scheme but the queue of dctcp: write rps+dctcp"),
@@ -74,14 +73,13 @@ def test_its_name_is_what_was_written_and_its_sources_are_all():
         ("rps+round_robin", "round_robin is a NIC: set it by --nic, or the key nic"),
         ("own.py:MINE+rps", "combine a scheme of a file in the file, as in replace("),
         ("cbr.transport+dctcp", "dctcp sets transport.ecn, which datagram does not have: leave one of them out"),
-    ],
-)
-def test_what_does_not_go_together_is_refused_in_one_line(name, told):
-    """Catches a silent winner of two parts, a mark that changes nothing, and a message without a remedy."""
-    with pytest.raises(ParameterError) as error:
-        scheme(name)
-    assert str(error.value).startswith(f"scheme = '{name}': {told}")
-    assert "\n" not in str(error.value)
+    ]
+    for name, told in cases:
+        with subtests.test(name=name, told=told):
+            with pytest.raises(ParameterError) as error:
+                scheme(name)
+            assert str(error.value).startswith(f"scheme = '{name}': {told}")
+            assert "\n" not in str(error.value)
 
 
 def test_an_unknown_part_is_told_by_its_nearest():

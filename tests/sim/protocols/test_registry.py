@@ -34,19 +34,18 @@ def test_contract(subtests):
                     assert not callable(hook) or hook.__doc__
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
+def test_unknown_scheme_names_the_nearest(subtests):
+    """Catches a list of all names in place of the nearest, and one that is near only in another case left out."""
+    cases = [
         ("ecpm", "scheme = 'ecpm': did you mean ecmp? capsmodel schemes lists all"),
         ("CAPS", "scheme = 'CAPS': did you mean caps? capsmodel schemes lists all"),
         ("xyz", "scheme = 'xyz': no scheme has this name; capsmodel schemes lists all"),
-    ],
-)
-def test_unknown_scheme_names_the_nearest(name, told):
-    """Catches a list of all names in place of the nearest, and one that is near only in another case left out."""
-    with pytest.raises(ParameterError) as error:
-        scheme(name)
-    assert str(error.value) == told
+    ]
+    for name, told in cases:
+        with subtests.test(name=name, told=told):
+            with pytest.raises(ParameterError) as error:
+                scheme(name)
+            assert str(error.value) == told
 
 
 def test_unknown_parameter_names_the_known():
@@ -80,9 +79,8 @@ def test_unknown_component():
         scheme("ecmp").with_params(router={"a": 1})
 
 
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
+def test_impossible_parameters_are_one_clear_line(subtests):
+    cases = [
         ({"transport": {"mss_bytes": 0}}, r"transport\.mss_bytes = 0, but it must be from 1 to 100000 bytes"),
         ({"transport": {"min_rto_s": -1.0}}, r"transport\.min_rto_s = -1, but it must be a number of at least 0"),
         ({"transport": {"min_rto_s": 99.0}}, r"transport\.min_rto_s is above max_rto_s"),
@@ -100,11 +98,10 @@ def test_unknown_component():
         ({"layer": {"min_repair": 10**6}}, r"layer\.min_repair = 1000000, but it must be from 0 to 1000 repair"),
         ({"balancer": {"long_from": "later"}}, r"balancer\.long_from = 'later', but .* start, threshold"),
         ({"layer": {"max_overhead": 1e6}}, r"layer\.max_overhead = 1e\+06, but it must be from 0 to 1000 repair"),
-    ],
-)
-def test_impossible_parameters_are_one_clear_line(changes, text):
-    with pytest.raises(ParameterError, match=text):
-        scheme("caps").with_params(**changes)
+    ]
+    for changes, text in cases:
+        with subtests.test(changes=changes, text=text), pytest.raises(ParameterError, match=text):
+            scheme("caps").with_params(**changes)
 
 
 LIMITS = [
@@ -131,14 +128,15 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("part", "name", "last", "beyond"), LIMITS)
-def test_the_last_possible_value(part, name, last, beyond):
-    caps, sack = scheme("caps"), scheme("sack").short.transport
-    base = replace(caps, long=replace(caps.long, transport=sack))
-    changed = components_of(base.with_params(**{part: {name: last}}), part)
-    assert {getattr(component.params, name) for component in changed if name in component.settable} == {last}
-    with pytest.raises(ParameterError, match=part):
-        base.with_params(**{part: {name: beyond}})
+def test_the_last_possible_value(subtests):
+    for part, name, last, beyond in LIMITS:
+        with subtests.test(part=part, name=name, last=last, beyond=beyond):
+            caps, sack = scheme("caps"), scheme("sack").short.transport
+            base = replace(caps, long=replace(caps.long, transport=sack))
+            changed = components_of(base.with_params(**{part: {name: last}}), part)
+            assert {getattr(component.params, name) for component in changed if name in component.settable} == {last}
+            with pytest.raises(ParameterError, match=part):
+                base.with_params(**{part: {name: beyond}})
 
 
 def test_no_minimum_of_the_rto_with_an_initial_one():
@@ -175,10 +173,11 @@ FIXED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "part", "values"), FIXED)
-def test_defaults_that_a_source_fixes(name, part, values):
-    params = components_of(scheme(name), part)[0].params
-    assert {key: getattr(params, key) for key in values} == values
+def test_defaults_that_a_source_fixes(subtests):
+    for name, part, values in FIXED:
+        with subtests.test(name=name, part=part, values=values):
+            params = components_of(scheme(name), part)[0].params
+            assert {key: getattr(params, key) for key in values} == values
 
 
 def test_caps_dark_does_not_know_sizes():

@@ -94,13 +94,13 @@ def test_without_a_warm_up_all_flows_count() -> None:
     assert fct_cdf(soon)["cdf_prob"].tolist() == [0.5, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "median_s", "p99_s"), [("all", 0.004, 0.3), ("short", 0.001, 0.208), ("long", 0.1, 0.3)]
-)
-def test_percentiles(kind: Any, median_s: float, p99_s: float) -> None:
-    assert fct_percentile_s(FLOWS, [50, 99], kind=kind).tolist() == [median_s, p99_s]
-    assert fct_percentile_s(FLOWS, 99, kind=kind) == p99_s
-    assert fct_percentile_s(FLOWS, 0) == 0.001
+def test_percentiles(subtests: pytest.Subtests) -> None:
+    cases = [("all", 0.004, 0.3), ("short", 0.001, 0.208), ("long", 0.1, 0.3)]
+    for kind, median_s, p99_s in cases:
+        with subtests.test(kind=kind, median_s=median_s, p99_s=p99_s):
+            assert fct_percentile_s(FLOWS, [50, 99], kind=kind).tolist() == [median_s, p99_s]
+            assert fct_percentile_s(FLOWS, 99, kind=kind) == p99_s
+            assert fct_percentile_s(FLOWS, 0) == 0.001
 
 
 def test_distribution() -> None:
@@ -118,17 +118,25 @@ def test_without_a_finished_flow_there_is_no_value() -> None:
     assert len(fct_cdf(late)) == 0
 
 
-@pytest.mark.parametrize("edges_bytes", [[], [1], [0, 0], [2, 1], [0, 2, 1], [0, math.nan], [[0, 1], [2, 3]]])
-def test_edges_must_increase(edges_bytes: list[float]) -> None:
-    with pytest.raises(ParameterError, match=r"edges_bytes = .* two or more numbers in increasing order"):
-        fct_by_size(FLOWS, edges_bytes)
+def test_edges_must_increase(subtests: pytest.Subtests) -> None:
+    cases = [[], [1], [0, 0], [2, 1], [0, 2, 1], [0, math.nan], [[0, 1], [2, 3]]]
+    for edges_bytes in cases:
+        with (
+            subtests.test(edges_bytes=edges_bytes),
+            pytest.raises(ParameterError, match=r"edges_bytes = .* two or more numbers in increasing order"),
+        ):
+            fct_by_size(FLOWS, edges_bytes)
 
 
-@pytest.mark.parametrize("percent", [-0.1, 100.1, [50, 990], math.nan, 0.99, [50, 0.999], 1 - 2**-53, 5e-324])
-def test_percent_is_a_percentage(percent: Any) -> None:
+def test_percent_is_a_percentage(subtests: pytest.Subtests) -> None:
     """Catches a probability in place of percent: the 0.99th percentile was returned without a word."""
-    with pytest.raises(ParameterError, match=r"percent = .* 0 or in \[1, 100\]: 99 is .*percentile\(times, q="):
-        fct_percentile_s(FLOWS, percent)
+    cases = [-0.1, 100.1, [50, 990], math.nan, 0.99, [50, 0.999], 1 - 2**-53, 5e-324]
+    for percent in cases:
+        with (
+            subtests.test(percent=percent),
+            pytest.raises(ParameterError, match=r"percent = .* 0 or in \[1, 100\]: 99 is .*percentile\(times, q="),
+        ):
+            fct_percentile_s(FLOWS, percent)
 
 
 def test_percent_from_one_to_a_hundred_is_taken() -> None:

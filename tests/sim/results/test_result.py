@@ -243,9 +243,8 @@ def test_a_run_that_would_not_fit_says_so_before_it_starts(monkeypatch: pytest.M
             simulate(SCENARIO.replace(**change))
 
 
-@pytest.mark.parametrize(
-    ("change", "rule"),
-    [
+def test_what_only_the_run_can_know_is_named_too(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"scheme": "nosuch"}, "nosuch"),
         ({"params": {"transport": {"nosuch": 1}}}, "transport.nosuch"),
         ({"params": {"nosuch": {"mss_bytes": 1}}}, "nosuch"),
@@ -263,11 +262,10 @@ def test_a_run_that_would_not_fit_says_so_before_it_starts(monkeypatch: pytest.M
         ({"params": {"sharing": {"copies": 3}}}, "sharing.copies is not a parameter of single: there are none"),
         ({"probes": Probes(period_s=1.0, ports=("moon",))}, "no port 'moon'"),
         ({"probes": Probes(period_s=1.0, flows=(60,))}, "numbered 0 to 59"),
-    ],
-)
-def test_what_only_the_run_can_know_is_named_too(change: dict[str, object], rule: str) -> None:
-    with pytest.raises(ParameterError, match=rule):
-        simulate(SCENARIO.replace(**change))
+    ]
+    for change, rule in cases:
+        with subtests.test(change=change, rule=rule), pytest.raises(ParameterError, match=rule):
+            simulate(SCENARIO.replace(**change))
 
 
 @pytest.mark.agreement

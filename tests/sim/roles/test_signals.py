@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from support.scripted import MSS, Sender
 
 from capsim import scheme
@@ -33,30 +32,33 @@ def told_after(signals_told, act, *arguments, **options):
     return signals_told[before:]
 
 
-@pytest.mark.parametrize("name", STACKS)
-def test_without_a_handshake_a_subflow_is_open_at_once(name):
-    assert listening(name)[1] == [OPENED]
+def test_without_a_handshake_a_subflow_is_open_at_once(subtests):
+    for name in STACKS:
+        with subtests.test(name=name):
+            assert listening(name)[1] == [OPENED]
 
 
-@pytest.mark.parametrize("name", STACKS)
-def test_the_handshake_opens_once(name):
+def test_the_handshake_opens_once(subtests):
     """A SYN that gets lost is no loss of data; a second answer says nothing."""
-    sender, told = listening(name, handshake=True)
-    sender.expire()
-    assert told == []
-    sender.syn_ack(at_us=1e7, rtt_us=100)
-    sender.syn_ack(at_us=1e7, rtt_us=100)
-    assert told == [OPENED]
+    for name in STACKS:
+        with subtests.test(name=name):
+            sender, told = listening(name, handshake=True)
+            sender.expire()
+            assert told == []
+            sender.syn_ack(at_us=1e7, rtt_us=100)
+            sender.syn_ack(at_us=1e7, rtt_us=100)
+            assert told == [OPENED]
 
 
-@pytest.mark.parametrize("name", STACKS)
-@pytest.mark.parametrize(("flags", "echo"), [(0, 0), (ECN_ECHO, MARKED)])
-def test_new_data_and_old_acknowledgements(name, flags, echo):
+def test_new_data_and_old_acknowledgements(subtests):
     """Old ones, below what is acknowledged, are nothing but their mark."""
-    sender, told = listening(name)
-    assert told_after(told, sender.ack, 3, flags=flags) == [ACKED | GROW | echo]
-    assert sender.sub.newly_acked_bytes == 3 * MSS
-    assert told_after(told, sender.ack, 2, flags=flags) == [echo] * bool(echo)
+    for flags, echo in [(0, 0), (ECN_ECHO, MARKED)]:
+        for name in STACKS:
+            with subtests.test(flags=flags, echo=echo, name=name):
+                sender, told = listening(name)
+                assert told_after(told, sender.ack, 3, flags=flags) == [ACKED | GROW | echo]
+                assert sender.sub.newly_acked_bytes == 3 * MSS
+                assert told_after(told, sender.ack, 2, flags=flags) == [echo] * bool(echo)
 
 
 def test_a_recovery_of_newreno():
@@ -94,11 +96,13 @@ def test_duplicates_of_tahoe():
     assert told_after(told, sender.ack, 4) == [ACKED | GROW]
 
 
-@pytest.mark.parametrize(("name", "again"), [("newreno", EXPIRED_AGAIN), ("sack", EXPIRED_AGAIN), ("tahoe", 0)])
-def test_timeouts(name, again):
+def test_timeouts(subtests):
     """RFC 5681, section 3.1: a segment that times out again halves nothing; ns-2's Tahoe does not remember."""
-    sender, told = listening(name)
-    assert told_after(told, sender.expire) == [EXPIRED]
-    assert told_after(told, sender.expire) == [EXPIRED | again]
-    sender.ack(6)
-    assert told_after(told, sender.expire) == [EXPIRED]
+    cases = [("newreno", EXPIRED_AGAIN), ("sack", EXPIRED_AGAIN), ("tahoe", 0)]
+    for name, again in cases:
+        with subtests.test(name=name, again=again):
+            sender, told = listening(name)
+            assert told_after(told, sender.expire) == [EXPIRED]
+            assert told_after(told, sender.expire) == [EXPIRED | again]
+            sender.ack(6)
+            assert told_after(told, sender.expire) == [EXPIRED]

@@ -102,10 +102,9 @@ def makes_printing_hook(shown):
     return choose
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    ("hook", "text", "called"),
-    [
+def test_what_takes_pythons_lock_is_refused_with_what_to_use(subtests):
+    """Wrong line: the compiled engine waits for ever for the lock of Python."""
+    cases = [
         (prints, 'print("now", now_ps)', "print"),
         (asks, 'return int(input("path? "))', "input"),
         (stops, "breakpoint()", "breakpoint"),
@@ -118,14 +117,14 @@ def makes_printing_hook(shown):
         (prints_in_a_function, "print(number)", "print"),
         (prints_in_a_compiled_function, "print(number)", "print"),
         (makes_printing_hook(shown), "print(number)", "print"),
-    ],
-)
-def test_what_takes_pythons_lock_is_refused_with_what_to_use(hook, text, called, engine):
-    """Wrong line: the compiled engine waits for ever for the lock of Python."""
-    told = told_of(own(hook), engine)
-    assert told.startswith("test_hook_calls.py, line ")
-    assert f": `{text}`: a hook cannot call {called}: to see a number, keep it in a field of" in told
-    assert told.endswith('by Probes(fields=...), or record packets by trace="packets"')
+    ]
+    for hook, text, called in cases:
+        for engine in ENGINES:
+            with subtests.test(hook=hook, text=text, called=called, engine=engine):
+                told = told_of(own(hook), engine)
+                assert told.startswith("test_hook_calls.py, line ")
+                assert f": `{text}`: a hook cannot call {called}: to see a number, keep it in a field of" in told
+                assert told.endswith('by Probes(fields=...), or record packets by trace="packets"')
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -56,12 +56,13 @@ def with_another(params, own, switch, sub, packet, ports, candidates, now_ps, u0
     return further
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(("hook", "takes"), [(without_u0, 8), (by_keyword, 8), (with_another, 10)])
-def test_other_arguments_are_refused_with_those_that_the_hook_is_called_with(hook, takes, engine):
+def test_other_arguments_are_refused_with_those_that_the_hook_is_called_with(subtests):
     """Wrong line: the hook is called or compiled as it is."""
-    expected = f"{line_of(hook)}: {hook.__name__} takes {takes} arguments, but {CHOOSE}"
-    assert told_of(own(hook), engine=engine) == expected
+    for hook, takes in [(without_u0, 8), (by_keyword, 8), (with_another, 10)]:
+        for engine in ENGINES:
+            with subtests.test(hook=hook, takes=takes, engine=engine):
+                expected = f"{line_of(hook)}: {hook.__name__} takes {takes} arguments, but {CHOOSE}"
+                assert told_of(own(hook), engine=engine) == expected
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -382,9 +383,9 @@ def test_an_error_of_what_is_told_the_progress_is_no_hooks(monkeypatch):
         simulate(SCENARIO, scheme=own(first), engine="reference", progress=progress)
 
 
-@pytest.mark.parametrize(
-    ("function", "own_one"), [(grow, False), (mean_delay, False), (first, True), (last_but_one, True)]
-)
-def test_functions_of_the_package_are_not_checked_and_others_are(function, own_one):
+def test_functions_of_the_package_are_not_checked_and_others_are(subtests):
     """Wrong line: those of the closed forms that hooks call count as a user's, and cost time in each run."""
-    assert is_own(function) is own_one
+    cases = [(grow, False), (mean_delay, False), (first, True), (last_but_one, True)]
+    for function, own_one in cases:
+        with subtests.test(function=function, own_one=own_one):
+            assert is_own(function) is own_one

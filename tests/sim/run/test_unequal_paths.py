@@ -83,9 +83,8 @@ def test_same_seed_same_losses_and_another_seed_others() -> None:
     assert not np.array_equal(lost(losses, seed=5), lost(losses, seed=6))
 
 
-@pytest.mark.parametrize(
-    ("losses", "told"),
-    [
+def test_what_is_not_sent_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         (PathLosses([0.1, 0.2], down_prob=0.1), "losses with paths that are down are not simulated: leave that out"),
         (PathLosses([0.1, 0.1], down_paths=1), "losses with paths that are down are not simulated: leave that out"),
         (
@@ -103,13 +102,13 @@ def test_same_seed_same_losses_and_another_seed_others() -> None:
         ),
         (PathLosses([0.1, 0.2], weight=[1, 1.5]), "weights are simulated when whole and without runs"),
         (PathLosses([0.1, 0.2], weight=[1, 2], burst_packets=3), "weights are simulated when whole and without runs"),
-    ],
-)
-def test_what_is_not_sent_is_refused(losses: PathLosses, told: str) -> None:
-    for attempt in (sent_units_scenario, lambda *args, **options: next(sent_units(*args, **options))):
-        with pytest.raises(ParameterError) as refusal:
-            attempt(4, r=1, losses=losses, units=1)
-        assert str(refusal.value) == told
+    ]
+    for losses, told in cases:
+        with subtests.test(losses=losses, told=told):
+            for attempt in (sent_units_scenario, lambda *args, **options: next(sent_units(*args, **options))):
+                with pytest.raises(ParameterError) as refusal:
+                    attempt(4, r=1, losses=losses, units=1)
+                assert str(refusal.value) == told
 
 
 def test_more_paths_than_a_fabric_has_entries_for_are_refused_in_one_line() -> None:

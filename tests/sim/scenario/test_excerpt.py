@@ -63,23 +63,24 @@ FABRICS: dict[str, AnyFabric] = {
 }
 
 
-@pytest.mark.parametrize("name", FABRICS)
-def test_excerpt_has_the_ports_and_the_load_of_its_blocks(name: str) -> None:
+def test_excerpt_has_the_ports_and_the_load_of_its_blocks(subtests: pytest.Subtests) -> None:
     """Of names and links as they are in the whole. Wrong line: a block that is not whole, a load that changes."""
-    whole = large(fabric=FABRICS[name])
-    small = excerpt(whole)
-    ours, all_of_it = small.fabric.build(), whole.fabric.build()
-    values = [{port: (rate, delay) for port, rate, delay in _ports(fabric)} for fabric in (ours, all_of_it)]
-    assert values[0].items() <= values[1].items()
-    links, links_of_whole = (np.bincount(fabric.port_from)[fabric.n_hosts :] for fabric in (ours, all_of_it))
-    assert set(links[ours.leaf_of_host]) == set(links_of_whole[all_of_it.leaf_of_host])
-    assert small.fabric.size().hosts == ours.n_hosts
-    assert small.fabric.size().ports == ours.n_ports
-    per_host = [
-        each.traffic[0].rate_per_s(built) / built.n_hosts for each, built in ((small, ours), (whole, all_of_it))
-    ]
-    assert per_host[0] == pytest.approx(per_host[1], rel=1e-12)
-    assert small.traffic[0].flows == round(16_000 * ours.n_hosts / all_of_it.n_hosts)
+    for name in FABRICS:
+        with subtests.test(name=name):
+            whole = large(fabric=FABRICS[name])
+            small = excerpt(whole)
+            ours, all_of_it = small.fabric.build(), whole.fabric.build()
+            values = [{port: (rate, delay) for port, rate, delay in _ports(fabric)} for fabric in (ours, all_of_it)]
+            assert values[0].items() <= values[1].items()
+            links, links_of_whole = (np.bincount(fabric.port_from)[fabric.n_hosts :] for fabric in (ours, all_of_it))
+            assert set(links[ours.leaf_of_host]) == set(links_of_whole[all_of_it.leaf_of_host])
+            assert small.fabric.size().hosts == ours.n_hosts
+            assert small.fabric.size().ports == ours.n_ports
+            per_host = [
+                each.traffic[0].rate_per_s(built) / built.n_hosts for each, built in ((small, ours), (whole, all_of_it))
+            ]
+            assert per_host[0] == pytest.approx(per_host[1], rel=1e-12)
+            assert small.traffic[0].flows == round(16_000 * ours.n_hosts / all_of_it.n_hosts)
 
 
 def _ports(fabric: Any) -> list[tuple[str, int, int]]:
@@ -122,11 +123,12 @@ ENTRIES: list[tuple[AnyTraffic, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("entry", "expected"), ENTRIES)
-def test_excerpt_of_an_entry(entry: AnyTraffic, expected: dict[str, Any]) -> None:
+def test_excerpt_of_an_entry(subtests: pytest.Subtests) -> None:
     """By hand, of 4 of 16 leaves. Wrong line: a rate that stays the whole's, or a share that is taken twice."""
-    small = excerpt(large(entry), leaves=4).traffic[0]
-    assert {name: getattr(small, name) for name in expected} == expected
+    for entry, expected in ENTRIES:
+        with subtests.test(entry=entry, expected=expected):
+            small = excerpt(large(entry), leaves=4).traffic[0]
+            assert {name: getattr(small, name) for name in expected} == expected
 
 
 def test_excerpt_of_an_incast_has_the_whole_number_of_senders_under_the_receivers_leaf() -> None:
@@ -161,18 +163,16 @@ def test_built_pods_leave_the_id_of_a_whole_tree_alone() -> None:
     assert ids[0] == ids[1] != ids[2]
 
 
-@pytest.mark.parametrize(
-    ("asked", "line"),
-    [
+def test_excerpt_refuses_numbers_of_blocks(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"leaves": 3}, "leaves = 3, but an excerpt has at least 4: flows of one pair"),
         ({"leaves": 9}, "leaves = 9, but an excerpt has at most half of the 16 leaves: give fewer, or run the whole"),
         ({"pods": 4}, "pods = 4, but a leaf-spine is cut into leaves: give leaves = 4"),
         ({"leaves": 4, "blocks": 4}, "leaves and blocks of an excerpt: give one of them"),
-    ],
-)
-def test_excerpt_refuses_numbers_of_blocks(asked: dict[str, int], line: str) -> None:
-    with pytest.raises(ParameterError, match=line):
-        excerpt(large(), **asked)
+    ]
+    for asked, line in cases:
+        with subtests.test(asked=asked, line=line), pytest.raises(ParameterError, match=line):
+            excerpt(large(), **asked)
 
 
 RING = Collective(algorithm="ring_allgather", vector_bytes=6400)
@@ -195,10 +195,10 @@ REFUSED: list[tuple[AnyTraffic, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("entry", "line"), REFUSED)
-def test_excerpt_refuses_traffic(entry: AnyTraffic, line: str) -> None:
-    with pytest.raises(ParameterError, match=line):
-        excerpt(large(FLOWS, entry))
+def test_excerpt_refuses_traffic(subtests: pytest.Subtests) -> None:
+    for entry, line in REFUSED:
+        with subtests.test(entry=entry, line=line), pytest.raises(ParameterError, match=line):
+            excerpt(large(FLOWS, entry))
 
 
 def listed(*, hosts: int, block_hosts: int, each: int = 40) -> Listed:
@@ -255,17 +255,15 @@ def test_a_list_of_an_excerpt_runs_with_its_columns() -> None:
     assert [sizes[name] for name in flows["name"]] == flows["flow_bytes"].tolist()
 
 
-@pytest.mark.parametrize(
-    ("scenario", "keys", "line"),
-    [
+def test_excerpt_refuses_a_list(subtests: pytest.Subtests) -> None:
+    cases = [
         (large(listed(hosts=64, block_hosts=4)), {"leaves": 5}, "leaves = 5 of a list of flows, but two of each class"),
         (large(*[listed(hosts=64, block_hosts=4)] * 2), {}, "traffic has 2 lists of flows"),
         (large(listed(hosts=27, block_hosts=3), fabric=graph(9)), {}, "leaves of a list are told by the numbers of"),
-    ],
-)
-def test_excerpt_refuses_a_list(scenario: Scenario, keys: dict[str, int], line: str) -> None:
-    with pytest.raises(ParameterError, match=line):
-        excerpt(scenario, **keys)
+    ]
+    for scenario, keys, line in cases:
+        with subtests.test(scenario=scenario, keys=keys, line=line), pytest.raises(ParameterError, match=line):
+            excerpt(scenario, **keys)
 
 
 def test_excerpt_refuses_a_list_beside_links_that_differ() -> None:
@@ -301,20 +299,20 @@ BAD_FABRICS: list[tuple[AnyFabric, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fabric", "line"), BAD_FABRICS)
-def test_excerpt_refuses_fabrics(fabric: AnyFabric, line: str) -> None:
-    with pytest.raises(ParameterError, match=line):
-        excerpt(large(fabric=fabric))
+def test_excerpt_refuses_fabrics(subtests: pytest.Subtests) -> None:
+    for fabric, line in BAD_FABRICS:
+        with subtests.test(fabric=fabric, line=line), pytest.raises(ParameterError, match=line):
+            excerpt(large(fabric=fabric))
 
 
-@pytest.mark.parametrize(
-    "changed", [SPINES, {"faults": (DrawnFault(nodes="spine*", count=1, rate_bps=1e8),)}, {"buffer_packets": 9}]
-)
-def test_excerpt_keeps_what_holds_for_all_blocks(changed: dict[str, Any]) -> None:
-    fabric = LeafSpine(leaves=16, hosts_per_leaf=4, spines=3, **changed)
-    small = excerpt(large(fabric=fabric)).fabric
-    assert small == LeafSpine(leaves=4, hosts_per_leaf=4, spines=3, **changed)
-    small.build()
+def test_excerpt_keeps_what_holds_for_all_blocks(subtests: pytest.Subtests) -> None:
+    cases = [SPINES, {"faults": (DrawnFault(nodes="spine*", count=1, rate_bps=1e8),)}, {"buffer_packets": 9}]
+    for changed in cases:
+        with subtests.test(changed=changed):
+            fabric = LeafSpine(leaves=16, hosts_per_leaf=4, spines=3, **changed)
+            small = excerpt(large(fabric=fabric)).fabric
+            assert small == LeafSpine(leaves=4, hosts_per_leaf=4, spines=3, **changed)
+            small.build()
 
 
 def slow(*ends: tuple[str, str]) -> tuple[LinkChange, ...]:
@@ -342,21 +340,20 @@ TOUCHED: list[tuple[AnyFabric, int, list[str]]] = [  # ports that are slow, of a
 ]
 
 
-@pytest.mark.parametrize(("fabric", "count", "ports"), TOUCHED)
-def test_where_links_of_some_blocks_differ_the_second_excerpt_has_one_of_them(
-    fabric: AnyFabric, count: int, ports: list[str]
-) -> None:
+def test_where_links_of_some_blocks_differ_the_second_excerpt_has_one_of_them(subtests: pytest.Subtests) -> None:
     """As the first block, and the first excerpt has none. Wrong line: other links of it, of two blocks, or a sum."""
-    sound, touched = excerpts(large(fabric=fabric))
-    assert sound.excerpt_of == touched.excerpt_of
-    assert sound.excerpt_of is not None
-    assert sound.excerpt_of.touched == count
-    assert sound.replace(fabric=touched.fabric) == touched
-    built = touched.fabric.build()
-    slowed = np.array(built.port_names)[built.rate_bps == 1e8]
-    assert sorted(slowed.tolist()) == sorted(ports)
-    assert (sound.fabric.build().rate_bps > 1e8).all()
-    assert load_scenario(touched.to_dict()) == touched
+    for fabric, count, ports in TOUCHED:
+        with subtests.test(fabric=fabric, count=count, ports=ports):
+            sound, touched = excerpts(large(fabric=fabric))
+            assert sound.excerpt_of == touched.excerpt_of
+            assert sound.excerpt_of is not None
+            assert sound.excerpt_of.touched == count
+            assert sound.replace(fabric=touched.fabric) == touched
+            built = touched.fabric.build()
+            slowed = np.array(built.port_names)[built.rate_bps == 1e8]
+            assert sorted(slowed.tolist()) == sorted(ports)
+            assert (sound.fabric.build().rate_bps > 1e8).all()
+            assert load_scenario(touched.to_dict()) == touched
 
 
 def test_the_seed_draws_which_link_of_a_block_differs() -> None:

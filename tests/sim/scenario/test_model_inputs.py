@@ -72,10 +72,11 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_has_no_model_is_refused_in_one_line(name):
-    arguments, text = REFUSED[name]
-    with pytest.raises(ParameterError) as found:
-        inputs(**arguments)
-    assert str(found.value).startswith(text)
-    assert "\n" not in str(found.value)
+def test_what_has_no_model_is_refused_in_one_line(subtests):
+    for name in REFUSED:
+        with subtests.test(name=name):
+            arguments, text = REFUSED[name]
+            with pytest.raises(ParameterError) as found:
+                inputs(**arguments)
+            assert str(found.value).startswith(text)
+            assert "\n" not in str(found.value)

@@ -33,25 +33,26 @@ SMALL = {"fabric": {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 2, "spi
 HUNDRED = from_dict(SMALL | {"profile": "100g"})
 
 
-@pytest.mark.parametrize(
-    ("name", "rtt_us", "bdp", "queue", "threshold", "window", "drain_us"),
-    [
+def test_the_rules_over_six_links_of_1_us(subtests):
+    """By hand: 12 us, and on six links a packet and a frame of 64 bytes. Catches one wrong factor."""
+    cases = [
         ("10g", 19.5072, 17, 85, 15, 204, 102.0),
         ("25g", 15.00288, 32, 160, 15, 384, 76.8),
         ("100g", 14.02272, 43, 215, 15, 516, 71.38),
         ("400g", 12.50568, 151, 755, 31, 1812, 62.665),
         ("800g", 12.25284, 296, 1480, 60, 3552, 61.42),
         ("1.6t", 12.12642, 585, 2925, 117, 7020, 60.69375),
-    ],
-)
-def test_the_rules_over_six_links_of_1_us(name, rtt_us, bdp, queue, threshold, window, drain_us):
-    """By hand: 12 us, and on six links a packet and a frame of 64 bytes. Catches one wrong factor."""
-    packet_bytes = 1500 if name in ("10g", "25g") else 4150
-    found = sizes_of(FatTree(pods=4, rate_bps=profile_rate_bps(name), delay_s=1e-6).build(), packet_bytes)
-    assert found.rtt_s == pytest.approx(rtt_us * 1e-6, rel=1e-12)
-    assert (found.bdp_packets, found.queue_packets, found.threshold_packets) == (bdp, queue, threshold)
-    assert found.window_packets == window
-    assert found.drain_s == pytest.approx(drain_us * 1e-6, rel=1e-12)
+    ]
+    for name, rtt_us, bdp, queue, threshold, window, drain_us in cases:
+        with subtests.test(
+            name=name, rtt_us=rtt_us, bdp=bdp, queue=queue, threshold=threshold, window=window, drain_us=drain_us
+        ):
+            packet_bytes = 1500 if name in ("10g", "25g") else 4150
+            found = sizes_of(FatTree(pods=4, rate_bps=profile_rate_bps(name), delay_s=1e-6).build(), packet_bytes)
+            assert found.rtt_s == pytest.approx(rtt_us * 1e-6, rel=1e-12)
+            assert (found.bdp_packets, found.queue_packets, found.threshold_packets) == (bdp, queue, threshold)
+            assert found.window_packets == window
+            assert found.drain_s == pytest.approx(drain_us * 1e-6, rel=1e-12)
 
 
 def test_what_is_filled_in_for_a_scheme():
@@ -76,13 +77,15 @@ def test_what_is_filled_in_for_a_scheme():
     assert drops["queue"] == found["queue"] | {"limit_bytes": 145 * 4150}
 
 
-@pytest.mark.parametrize(("name", "payload"), [("99g", 1460), ("100g", 4110), ("800g", 4110), ("2.5g", 1460)])
-def test_any_rate_has_a_profile(name, payload):
+def test_any_rate_has_a_profile(subtests):
     """Catches a list of four rates."""
-    found = filled(from_dict(SMALL | {"profile": name}), scheme("dctcp")).scenario
-    assert found.fabric.rate_bps == profile_rate_bps(name)
-    assert found.params["transport"]["mss_bytes"] == payload
-    assert not rate_remarks([(found, scheme("dctcp"))])
+    cases = [("99g", 1460), ("100g", 4110), ("800g", 4110), ("2.5g", 1460)]
+    for name, payload in cases:
+        with subtests.test(name=name, payload=payload):
+            found = filled(from_dict(SMALL | {"profile": name}), scheme("dctcp")).scenario
+            assert found.fabric.rate_bps == profile_rate_bps(name)
+            assert found.params["transport"]["mss_bytes"] == payload
+            assert not rate_remarks([(found, scheme("dctcp"))])
 
 
 SITES = from_dict(
@@ -272,13 +275,14 @@ def test_a_window_is_at_most_that_of_tcp():
     assert filled(far, scheme("ecmp")).scenario.params["transport"]["max_window_bytes"] == 2**30
 
 
-@pytest.mark.parametrize("name", ["pfabric", "mmptcp_ns3", "cbr", "presto", "caps"])
-def test_every_kind_of_transport_takes_it(name):
+def test_every_kind_of_transport_takes_it(subtests):
     """Catches a parameter that a transport does not have, and headers of 40 bytes for all."""
-    found = filled(HUNDRED, scheme(name)).scenario
-    transport = prepare(found.replace(scheme=name)).scheme.long.transport
-    if transport.reliable:
-        assert transport.params.mss_bytes + transport.params.header_bytes == 4150
+    for name in ["pfabric", "mmptcp_ns3", "cbr", "presto", "caps"]:
+        with subtests.test(name=name):
+            found = filled(HUNDRED, scheme(name)).scenario
+            transport = prepare(found.replace(scheme=name)).scheme.long.transport
+            if transport.reliable:
+                assert transport.params.mss_bytes + transport.params.header_bytes == 4150
 
 
 def test_what_is_set_stays():
@@ -304,11 +308,12 @@ def test_hosts_of_another_rate_are_refused(rate_bps):
         filled(asked, scheme("ecmp"))
 
 
-@pytest.mark.parametrize("name", ["40", "0g", "40Gbps", "1e3g", "site", 400, None])
-def test_what_is_no_profile_is_told_how_one_is_written(name):
-    rule = f"profile = {name!r}: write the rate of hosts, as in 100g or 1.6t, or sites"
-    with pytest.raises(ParameterError, match=re.escape(rule)):
-        from_dict(SMALL | {"profile": name})
+def test_what_is_no_profile_is_told_how_one_is_written(subtests):
+    for name in ["40", "0g", "40Gbps", "1e3g", "site", 400, None]:
+        with subtests.test(name=name):
+            rule = f"profile = {name!r}: write the rate of hosts, as in 100g or 1.6t, or sites"
+            with pytest.raises(ParameterError, match=re.escape(rule)):
+                from_dict(SMALL | {"profile": name})
 
 
 def test_a_result_has_the_numbers_and_is_run_again_without_the_rules(tmp_path):
@@ -333,9 +338,8 @@ def test_comparisons_and_studies_fill_it_in_for_each_scheme(tmp_path):
     assert found.remarks() == compared.remarks() == []
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
+def test_defaults_of_1_gbps_at_faster_links_are_told_in_one_line(subtests):
+    cases = [
         ("dctcp", "minimum RTO 200 ms, window 1 MB below rate x RTT, K = 20 packets; profile 100g fits"),
         ("letflow", "minimum RTO 200 ms, window 1 MB below rate x RTT, flowlet gap 500 us; profile 100g fits"),
         (
@@ -343,11 +347,11 @@ def test_comparisons_and_studies_fill_it_in_for_each_scheme(tmp_path):
             "window 1 MB below rate x RTT, base RTT of 1 Gbps for NSCC; profile 100g fits",
         ),
         ("ndp", "window 1 MB below rate x RTT, first window of 30 packets below rate x RTT; profile 100g fits"),
-    ],
-)
-def test_defaults_of_1_gbps_at_faster_links_are_told_in_one_line(name, told):
-    fast = with_settings(from_dict(SMALL), {"fabric.rate_bps": 100e9})
-    assert rate_remarks([(fast, scheme(name))]) == [f"defaults of 1 Gbps where hosts have 100 Gbps: {told}"]
+    ]
+    for name, told in cases:
+        with subtests.test(name=name, told=told):
+            fast = with_settings(from_dict(SMALL), {"fabric.rate_bps": 100e9})
+            assert rate_remarks([(fast, scheme(name))]) == [f"defaults of 1 Gbps where hosts have 100 Gbps: {told}"]
 
 
 @pytest.mark.parametrize(

@@ -47,14 +47,15 @@ flows = 10
 """
 
 
-@pytest.mark.parametrize("name", presets())
-def test_a_preset_is_sound_and_survives_toml(name: str) -> None:
-    scenario = load_scenario(name)
-    assert scenario.name == name
-    assert scenario.notes, "a preset says where its settings come from"
-    assert from_dict(tomllib.loads(scenario.to_toml())) == scenario
-    fabric = scenario.fabric.build()
-    assert len(draw_flows(scenario.traffic, fabric, seed=1, short_bytes=scenario.short_bytes)) > 0
+def test_a_preset_is_sound_and_survives_toml(subtests: pytest.Subtests) -> None:
+    for name in presets():
+        with subtests.test(name=name):
+            scenario = load_scenario(name)
+            assert scenario.name == name
+            assert scenario.notes, "a preset says where its settings come from"
+            assert from_dict(tomllib.loads(scenario.to_toml())) == scenario
+            fabric = scenario.fabric.build()
+            assert len(draw_flows(scenario.traffic, fabric, seed=1, short_bytes=scenario.short_bytes)) > 0
 
 
 def test_presets_compare_schemes_that_exist() -> None:
@@ -170,9 +171,8 @@ def test_the_example_of_the_simulators_guide_is_sound(tmp_path: Path) -> None:
     assert prepare(load_scenario(file)).flows.counted.sum() == 2000
 
 
-@pytest.mark.parametrize(
-    ("tables", "told"),
-    [
+def test_a_key_or_kind_that_is_not_there_is_told_with_those_that_are(subtests):
+    cases = [
         ({"nosuch": 1}, "unknown key `nosuch`: there are fabric, traffic, name"),
         (
             {"fabric": {"kind": "fattree"}},
@@ -193,13 +193,13 @@ def test_the_example_of_the_simulators_guide_is_sound(tmp_path: Path) -> None:
             {"probes": {"period_s": 1, "port": []}},
             "probes: unknown key `port`: there are period_s, fields, ports, flows, switches, histograms",
         ),
-    ],
-)
-def test_a_key_or_kind_that_is_not_there_is_told_with_those_that_are(tables, told):
-    whole = {"fabric": {"kind": "dumbbell", "hosts_per_side": 1}, "traffic": []} | tables
-    with pytest.raises(ParameterError) as caught:
-        from_dict(whole)
-    assert told in str(caught.value)
+    ]
+    for tables, told in cases:
+        with subtests.test(tables=tables, told=told):
+            whole = {"fabric": {"kind": "dumbbell", "hosts_per_side": 1}, "traffic": []} | tables
+            with pytest.raises(ParameterError) as caught:
+                from_dict(whole)
+            assert told in str(caught.value)
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

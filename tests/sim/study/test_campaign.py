@@ -194,10 +194,11 @@ def test_the_text_comes_before_other_settings():
     assert [look.group for look in first] == [Group(TEXT, "paper")]
 
 
-@pytest.mark.parametrize("most", [8, 16, 64, 100])
-def test_looks_are_those_of_the_sequential_test(most):
-    assert numbers_of((8, most)) == looks(most)
-    assert numbers_of(5) == (5,)
+def test_looks_are_those_of_the_sequential_test(subtests):
+    for most in [8, 16, 64, 100]:
+        with subtests.test(most=most):
+            assert numbers_of((8, most)) == looks(most)
+            assert numbers_of(5) == (5,)
 
 
 def test_a_word_that_no_proven_change_explains_is_open(turned, monkeypatch):

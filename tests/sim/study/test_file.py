@@ -139,20 +139,21 @@ def study_of(axes, *, scenario=None, **keys):
 USED = "write {{{0}}} where the scenario has it, or name what it sets, as in transport.min_rto_s"
 
 
-@pytest.mark.parametrize("values", [[0.8], [0.8, 0.9], {"high": 0.8}, {"high": 0.8, "low": 0.1}])
-def test_an_axis_that_no_run_uses_is_refused_however_many_values_it_has(values):
+def test_an_axis_that_no_run_uses_is_refused_however_many_values_it_has(subtests):
     """The table would say a load that no run has."""
-    with pytest.raises(ParameterError) as refused:
-        study_of({"scheme": ["ecmp"], "load": values})
-    assert str(refused.value) == f"study.toml: axes.load changes no run: {USED.format('load')}"
-    study = study_of({"scheme": ["ecmp"], "load": values}, scenario={"load": "{load}"})
-    loads = [study.design.described(point).scenario.traffic[0].load for point in study.design.points()]
-    assert loads == list(values.values() if isinstance(values, dict) else values)
+    cases = [[0.8], [0.8, 0.9], {"high": 0.8}, {"high": 0.8, "low": 0.1}]
+    for values in cases:
+        with subtests.test(values=values):
+            with pytest.raises(ParameterError) as refused:
+                study_of({"scheme": ["ecmp"], "load": values})
+            assert str(refused.value) == f"study.toml: axes.load changes no run: {USED.format('load')}"
+            study = study_of({"scheme": ["ecmp"], "load": values}, scenario={"load": "{load}"})
+            loads = [study.design.described(point).scenario.traffic[0].load for point in study.design.points()]
+            assert loads == list(values.values() if isinstance(values, dict) else values)
 
 
-@pytest.mark.parametrize(
-    ("axes", "keys", "told"),
-    [
+def test_a_name_that_no_run_uses_is_refused_wherever_it_is_set(subtests):
+    cases = [
         ({"Scheme": ["rps"]}, {}, "axes.Scheme changes no run: did you mean scheme"),
         ({"laod": [1]}, {"scenario": {"load": "{load}"}, "let": {"load": 0.1}}, "axes.laod .*: did you mean load"),
         ({"gap": ["1ms"]}, {"let": {"unused": "{gap}"}}, "axes.gap changes no run"),
@@ -163,28 +164,27 @@ def test_an_axis_that_no_run_uses_is_refused_however_many_values_it_has(values):
         ({"seed": [1]}, {}, "axes.seed: say how many seeds"),
         ({"scheme": ["ecmp"]}, {"unstated": {"gap": [1, 2]}}, "unstated.gap changes no run"),
         ({"end_s": [1, 2]}, {}, "axes.end_s changes no run"),
-    ],
-)
-def test_a_name_that_no_run_uses_is_refused_wherever_it_is_set(axes, keys, told):
-    with pytest.raises(ParameterError, match=told) as refused:
-        study_of({"scheme": ["ecmp"], **axes}, **keys)
-    assert "\n" not in str(refused.value)
+    ]
+    for axes, keys, told in cases:
+        with subtests.test(axes=axes, keys=keys, told=told):
+            with pytest.raises(ParameterError, match=told) as refused:
+                study_of({"scheme": ["ecmp"], **axes}, **keys)
+            assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("axes", "keys"),
-    [
+def test_a_name_is_used_that_reaches_a_run_by_any_way(subtests):
+    cases = [
         ({"load": [0.1]}, {"scenario": {"load": "{both}"}, "let": {"both": "{2 * load}"}}),
         ({"gap": ["1ms"], "transport.min_rto_s": ["{gap}"]}, {}),
         ({"timer": {"short": {"gap": "1ms", "transport.min_rto_s": "{gap}"}}}, {}),
         ({"traffic.load": [0.1]}, {}),
         ({"run": {"one": {"end_s": 9.0}}}, {}),
-    ],
-)
-def test_a_name_is_used_that_reaches_a_run_by_any_way(axes, keys):
-    design = study_of({"scheme": ["ecmp"], **axes}, **keys).design
-    without = study_of({"scheme": ["ecmp"]}).design
-    assert design.arguments(design.points()[0]) != without.arguments(without.points()[0])
+    ]
+    for axes, keys in cases:
+        with subtests.test(axes=axes, keys=keys):
+            design = study_of({"scheme": ["ecmp"], **axes}, **keys).design
+            without = study_of({"scheme": ["ecmp"]}).design
+            assert design.arguments(design.points()[0]) != without.arguments(without.points()[0])
 
 
 def test_the_axis_of_a_measurement_must_be_an_argument_of_it():
@@ -193,30 +193,33 @@ def test_the_axis_of_a_measurement_must_be_an_argument_of_it():
         Study(axes={"cas": [1]}, measure=measure, let={"case": 1})
 
 
-@pytest.mark.parametrize("schemes", [["ecmp", "caps"], ["caps", "ecmp"], ["ecmp", "rps", "caps"]])
-def test_a_parameter_of_one_scheme_is_an_axis_in_any_order_of_the_schemes(schemes):
+def test_a_parameter_of_one_scheme_is_an_axis_in_any_order_of_the_schemes(subtests):
     """The first scheme is the base of the ratios, and it need not have the parameter."""
-    study = study_of({"scheme": schemes, "layer.max_overhead": [0.1, 0.9]})
-    assert len(study.design.points()) == 2 * len(schemes)
-    with pytest.raises(ParameterError, match=r"layer\.max_overhead: no scheme of the study has this parameter"):
-        study_of({"scheme": ["ecmp", "rps"], "layer.max_overhead": [0.1, 0.9]})
+    cases = [["ecmp", "caps"], ["caps", "ecmp"], ["ecmp", "rps", "caps"]]
+    for schemes in cases:
+        with subtests.test(schemes=schemes):
+            study = study_of({"scheme": schemes, "layer.max_overhead": [0.1, 0.9]})
+            assert len(study.design.points()) == 2 * len(schemes)
+            with pytest.raises(ParameterError, match=r"layer\.max_overhead: no scheme of the study has this parameter"):
+                study_of({"scheme": ["ecmp", "rps"], "layer.max_overhead": [0.1, 0.9]})
 
 
-@pytest.mark.parametrize(
-    ("axes", "twice"),
-    [
+def test_two_values_that_give_the_same_runs_are_refused(subtests):
+    """One point would stand in the table under two names; with other schemes the value may make no difference."""
+    cases = [
         ({"transport.min_rto_s": ["10ms", 0.01, "0.01s"]}, "'10ms' and 0.01"),
         ({"transport.min_rto_s": ["10ms", "20ms", "0.01s"]}, "'10ms' and '0.01s'"),
         ({"scheme": ["ecmp", "letflow"], "balancer.gap_s": ["100us", "1ms", "0.1ms"]}, "'100us' and '0.1ms'"),
         ({"case": {"one": {"traffic.load": 0.2}, "two": {"traffic.load": 0.2}}}, "'one' and 'two'"),
         ({"flows": [4.2, 4.4]}, "4.2 and 4.4"),
         ({"scheme": {"A": "rps", "B": "rps"}}, "'A' and 'B'"),
-    ],
-)
-def test_two_values_that_give_the_same_runs_are_refused(axes, twice):
-    """One point would stand in the table under two names; with other schemes the value may make no difference."""
-    with pytest.raises(ParameterError, match=f"axes.{[*axes][-1]}: {twice} give the same runs: leave one out"):
-        study_of({"scheme": ["ecmp"], **axes}, scenario={"flows": "{int(flows)}"}, let={"flows": 10})
+    ]
+    for axes, twice in cases:
+        with (
+            subtests.test(axes=axes, twice=twice),
+            pytest.raises(ParameterError, match=f"axes.{[*axes][-1]}: {twice} give the same runs: leave one out"),
+        ):
+            study_of({"scheme": ["ecmp"], **axes}, scenario={"flows": "{int(flows)}"}, let={"flows": 10})
 
 
 @pytest.mark.parametrize("text", ["seeds = ", "\x00", "a = [" * 5000, "seeds = 1" + "0" * 5000])

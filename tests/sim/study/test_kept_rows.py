@@ -27,17 +27,19 @@ def digest(**changed):
     return with_digests(pd.DataFrame([MEASURED | changed]))[DIGEST].item()
 
 
-@pytest.mark.parametrize(
-    "changed", [{"losses": 4}, {"mean_fct_s": math.nextafter(0.5, 1)}, {"seed": 2}, {"timeouts": 0}, {"losses": None}]
-)
-def test_every_number_is_in_the_digest_whether_it_is_kept_or_not(changed):
-    assert digest(**changed) != digest()
+def test_every_number_is_in_the_digest_whether_it_is_kept_or_not(subtests):
+    cases = [{"losses": 4}, {"mean_fct_s": math.nextafter(0.5, 1)}, {"seed": 2}, {"timeouts": 0}, {"losses": None}]
+    for changed in cases:
+        with subtests.test(changed=changed):
+            assert digest(**changed) != digest()
 
 
-@pytest.mark.parametrize("changed", [{"cpu_s": 9.0}, {"losses": 3.0}, {"of_other_runs": None}, {"of_others": math.nan}])
-def test_what_is_no_result_is_not_in_the_digest(changed):
+def test_what_is_no_result_is_not_in_the_digest(subtests):
     """Processor time, the type of a column, and columns in which only other rows of a file have values."""
-    assert digest(**changed) == digest()
+    cases = [{"cpu_s": 9.0}, {"losses": 3.0}, {"of_other_runs": None}, {"of_others": math.nan}]
+    for changed in cases:
+        with subtests.test(changed=changed):
+            assert digest(**changed) == digest()
 
 
 def test_rows_that_were_kept_have_their_own_digest_beside_new_ones():

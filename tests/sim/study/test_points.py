@@ -40,19 +40,19 @@ def test_no_task_of_others(key):
     assert key not in tasks
 
 
-@pytest.mark.parametrize(
-    "arguments", [{}, {"zero": "\0", "a": {"seed": 1, "\u00e9": [1e-5, 1e22, None]}}, {"Z": (1, 2), "seeds": 2**70}]
-)
-def test_the_id_is_that_of_the_content(arguments):
+def test_the_id_is_that_of_the_content(subtests):
     """Whatever the arguments are called, a seed's place among them included."""
-    asked = {"measurement": "a dr\u00e4wn \0", "revision": 3}
-    for task in (
-        Task(drawn, **arguments),
-        Task(drawn, **arguments, seed=1),
-        Task(drawn, **arguments, seed=1).with_seed(5),
-    ):
-        assert task.id == content_id({"schema": SCHEMA, "task": asked | {"payload": task.payload}})
-    assert task == Task(drawn, **arguments, seed=5)
+    cases = [{}, {"zero": "\0", "a": {"seed": 1, "\u00e9": [1e-5, 1e22, None]}}, {"Z": (1, 2), "seeds": 2**70}]
+    for arguments in cases:
+        with subtests.test(arguments=arguments):
+            asked = {"measurement": "a dr\u00e4wn \0", "revision": 3}
+            for task in (
+                Task(drawn, **arguments),
+                Task(drawn, **arguments, seed=1),
+                Task(drawn, **arguments, seed=1).with_seed(5),
+            ):
+                assert task.id == content_id({"schema": SCHEMA, "task": asked | {"payload": task.payload}})
+            assert task == Task(drawn, **arguments, seed=5)
 
 
 def test_a_task_without_a_seed_has_no_other_one():

@@ -41,32 +41,32 @@ def study(grid, **changes):
     return Study(**{"scenario": SMALL, "axes": grid, "seeds": 2, **changes})
 
 
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
+def test_a_setting_changes_one_key(subtests):
+    cases = [
         ({"seed": 7}, {"seed": 7}),
         ({"fabric.rate_bps": "10Gbps"}, {"fabric": {"kind": "dumbbell", "hosts_per_side": 2, "rate_bps": 1e10}}),
         ({"transport.min_rto_s": "10ms"}, {"params": {"transport": {"min_rto_s": 0.01}}}),
         ({"params.transport.ecn": True}, {"params": {"transport": {"ecn": True}}}),
-    ],
-)
-def test_a_setting_changes_one_key(settings, expected):
-    assert with_settings(SMALL, settings).to_dict() == SMALL.to_dict() | expected
+    ]
+    for settings, expected in cases:
+        with subtests.test(settings=settings, expected=expected):
+            assert with_settings(SMALL, settings).to_dict() == SMALL.to_dict() | expected
 
 
-@pytest.mark.parametrize(
-    ("settings", "gone"),
-    [
+def test_a_setting_replaces_what_says_the_same_in_another_way(subtests):
+    cases = [
         ({"traffic.flows_per_s": 10.0}, {"load"}),
         ({"traffic.duration_s": "1ms"}, {"flows"}),
         ({"traffic.flow_bytes": "10KB"}, {"workload"}),
         ({"traffic.min_bytes": 1, "traffic.max_bytes": 9}, {"workload"}),
         ({"traffic.0.flow_bytes_cdf": [[10, 1.0]]}, {"workload"}),
-    ],
-)
-def test_a_setting_replaces_what_says_the_same_in_another_way(settings, gone):
-    entry = with_settings(SMALL, settings).to_dict()["traffic"][0]
-    assert entry.keys() == (SMALL.to_dict()["traffic"][0].keys() - gone) | {name.split(".")[-1] for name in settings}
+    ]
+    for settings, gone in cases:
+        with subtests.test(settings=settings, gone=gone):
+            entry = with_settings(SMALL, settings).to_dict()["traffic"][0]
+            assert entry.keys() == (SMALL.to_dict()["traffic"][0].keys() - gone) | {
+                name.split(".")[-1] for name in settings
+            }
 
 
 def test_a_setting_of_traffic_goes_to_every_entry_that_has_it():

@@ -79,16 +79,18 @@ def test_caps_mode_follows_the_last_period():
     assert switch.sprays(long, 3600)  # a silent period in between
 
 
-@pytest.mark.parametrize(("kind", "on"), [(DATA, True), (CODED, True), (SYN, True), (ACK, False), (SYN_ACK, False)])
-def test_only_packets_towards_the_receiver_switch_the_mode_on(kind, on):
+def test_only_packets_towards_the_receiver_switch_the_mode_on(subtests):
     """Data and SYN; an acknowledgement of a short flow does when ``mode_counts = "all"``, one of a long flow never."""
-    for counts, switches_on in ((ModeCounts.DATA, on), (ModeCounts.ALL, True)):
-        switch = Algorithm1(mode_counts=counts)
-        switch.path(subflow(short=1), 100, kind=kind)
-        assert switch.sprays(subflow(short=0), 600) != switches_on
-        switch = Algorithm1(mode_counts=counts)
-        switch.path(subflow(short=0), 100, kind=kind)
-        assert switch.sprays(subflow(short=0), 600)
+    cases = [(DATA, True), (CODED, True), (SYN, True), (ACK, False), (SYN_ACK, False)]
+    for kind, on in cases:
+        with subtests.test(kind=kind, on=on):
+            for counts, switches_on in ((ModeCounts.DATA, on), (ModeCounts.ALL, True)):
+                switch = Algorithm1(mode_counts=counts)
+                switch.path(subflow(short=1), 100, kind=kind)
+                assert switch.sprays(subflow(short=0), 600) != switches_on
+                switch = Algorithm1(mode_counts=counts)
+                switch.path(subflow(short=0), 100, kind=kind)
+                assert switch.sprays(subflow(short=0), 600)
 
 
 def test_acknowledgements_have_the_class_of_their_flow():

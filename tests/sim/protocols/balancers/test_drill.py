@@ -86,14 +86,15 @@ def test_what_routes_have_removed_is_forgotten():
     assert switch.own["set"].queue[0] == 1
 
 
-@pytest.mark.parametrize("per", MemoryPer)
-def test_what_a_switch_remembers_queues_for(per):
-    switch = OneSwitch(DRILL, samples=1, memory_per=per)
-    switch.queues(9, 5, 1, 3)
-    switch.path(u0=FIRST[2])
-    known = {scope: switch.own[scope].queue[0] for scope in ("set", "towards", "switch")}
-    scope = {MemoryPer.SET: "set", MemoryPer.LEAF: "towards", MemoryPer.SWITCH: "switch"}[per]
-    assert known == {"set": -1, "towards": -1, "switch": -1} | {scope: 2}
+def test_what_a_switch_remembers_queues_for(subtests):
+    for per in MemoryPer:
+        with subtests.test(per=per):
+            switch = OneSwitch(DRILL, samples=1, memory_per=per)
+            switch.queues(9, 5, 1, 3)
+            switch.path(u0=FIRST[2])
+            known = {scope: switch.own[scope].queue[0] for scope in ("set", "towards", "switch")}
+            scope = {MemoryPer.SET: "set", MemoryPer.LEAF: "towards", MemoryPer.SWITCH: "switch"}[per]
+            assert known == {"set": -1, "towards": -1, "switch": -1} | {scope: 2}
 
 
 def test_sets_of_candidates():

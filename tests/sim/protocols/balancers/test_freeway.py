@@ -80,17 +80,18 @@ def load_per_path(**params):
     return 2 * wait / (1 + 2 * wait)  # wait = load / (2 (1 - load))
 
 
-@pytest.mark.parametrize("deadline_s", [100e-6, 20e-6])
-@pytest.mark.parametrize("paths", [1, 2])
-def test_as_many_paths_as_the_deadline_needs(paths, deadline_s):
+def test_as_many_paths_as_the_deadline_needs(subtests):
     """Load just above what `paths` carry in time: one more; just below: they stay."""
-    most = round(paths * load_per_path(deadline_s=deadline_s) * PERIOD_BYTES)
-    for size, expected in ((int(0.999 * most), paths), (int(1.001 * most), paths + 1)):
-        switch = Divided(deadline_s=deadline_s)
-        switch.own["towards"].n_low = paths
-        switch.short(0, 1, packet_bytes=size)
-        switch.short(PERIOD_US, 1)
-        assert switch.n_low == expected
+    for paths in [1, 2]:
+        for deadline_s in [100e-6, 20e-6]:
+            with subtests.test(paths=paths, deadline_s=deadline_s):
+                most = round(paths * load_per_path(deadline_s=deadline_s) * PERIOD_BYTES)
+                for size, expected in ((int(0.999 * most), paths), (int(1.001 * most), paths + 1)):
+                    switch = Divided(deadline_s=deadline_s)
+                    switch.own["towards"].n_low = paths
+                    switch.short(0, 1, packet_bytes=size)
+                    switch.short(PERIOD_US, 1)
+                    assert switch.n_low == expected
 
 
 def test_the_division_falls_with_the_load_and_leaves_a_path_to_each():

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from support.balancer_setups import OneSwitch
 from support.engine_setups import CROWDED, LEAF_SPINE, differences, flow_list, memory_of, one_run, record, setup_of
 
@@ -128,6 +127,7 @@ def test_engines_agree():
     assert differences(setup_of(LEAF_SPINE, CROWDED["leaf-spine"][1], "ag", balancer=options)) == []
 
 
-@pytest.mark.parametrize("name", ["ag", "freeway", "sc_mptcp"])
-def test_what_is_reconstructed_says_so(name):
-    assert scheme(name).about.endswith(" (reconstructed)")
+def test_what_is_reconstructed_says_so(subtests):
+    for name in ["ag", "freeway", "sc_mptcp"]:
+        with subtests.test(name=name):
+            assert scheme(name).about.endswith(" (reconstructed)")

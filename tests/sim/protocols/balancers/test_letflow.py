@@ -26,13 +26,14 @@ def test_a_flowlet_ends_with_a_silence_of_the_gap(table):
     assert switch.path(300, hash=1, u0=DRAWS[3]) == 0
 
 
-@pytest.mark.parametrize(("last_us", "stays_us", "leaves_us"), [(0, 199.999, 200), (99, 199, 200), (150, 299, 300)])
-def test_a_sweep_finds_a_silence_of_one_to_two_gaps(last_us, stays_us, leaves_us):
+def test_a_sweep_finds_a_silence_of_one_to_two_gaps(subtests):
     """The bit of age is set at the first multiple of the gap, the place is free at the second."""
-    for now_us, expected in ((stays_us, 1), (leaves_us, 3)):
-        switch = OneSwitch(LETFLOW, **SWEEP)
-        assert switch.path(last_us, hash=1, u0=DRAWS[1]) == 1
-        assert switch.path(now_us, hash=1, u0=DRAWS[3]) == expected
+    for last_us, stays_us, leaves_us in [(0, 199.999, 200), (99, 199, 200), (150, 299, 300)]:
+        with subtests.test(last_us=last_us, stays_us=stays_us, leaves_us=leaves_us):
+            for now_us, expected in ((stays_us, 1), (leaves_us, 3)):
+                switch = OneSwitch(LETFLOW, **SWEEP)
+                assert switch.path(last_us, hash=1, u0=DRAWS[1]) == 1
+                assert switch.path(now_us, hash=1, u0=DRAWS[3]) == expected
 
 
 @pytest.mark.parametrize("aging", Aging)

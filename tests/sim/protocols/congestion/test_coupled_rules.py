@@ -55,11 +55,12 @@ def test_a_window_grows_as_the_closed_form_says(component, increases, windows_an
         assert found > 1 or exact < 2 + 1e-6
 
 
-@pytest.mark.parametrize("signals", [0, DUPLICATE, ACKED])
-@pytest.mark.parametrize("component", [LIA, OLIA, FULLY_COUPLED, RENO, TAHOE], ids=lambda component: component.name)
-def test_only_the_signal_to_grow_opens_a_window(component, signals):
+def test_only_the_signal_to_grow_opens_a_window(subtests):
     """A duplicate does not, and new data during a recovery do not."""
-    assert react(component, *subflows((10, 100), (20, 100)), 0, signals) == 0
+    for component in [LIA, OLIA, FULLY_COUPLED, RENO, TAHOE]:
+        for signals in [0, DUPLICATE, ACKED]:
+            with subtests.test(component=component, signals=signals):
+                assert react(component, *subflows((10, 100), (20, 100)), 0, signals) == 0
 
 
 def test_without_the_cap_a_small_window_grows_by_alpha_over_all_windows():
@@ -148,15 +149,16 @@ def test_olia_measures_the_bytes_between_losses():
     assert inter_loss_bytes(own.flow, subs[1]) == 0
 
 
-@pytest.mark.parametrize(("windows", "left"), [((16, 4), 6), ((12, 8), 2), ((30, 10), 10)])
-def test_fully_coupled_a_loss_takes_half_of_all_windows(windows, left):
+def test_fully_coupled_a_loss_takes_half_of_all_windows(subtests):
     """From one window: 16 of 20 leaves 6, 12 of 20 would leave 2, 2 segments stay at least."""
-    flow, subs = subflows(*[(window, 100) for window in windows])
-    react(FULLY_COUPLED, flow, subs, 0, LOST)
-    assert subs[0].cwnd_bytes == subs[0].ssthresh_bytes == left * MSS
-    flow, subs = subflows(*[(window, 100) for window in reversed(windows)])
-    react(FULLY_COUPLED, flow, subs, 0, LOST)
-    assert subs[0].cwnd_bytes == 2 * MSS
+    for windows, left in [((16, 4), 6), ((12, 8), 2), ((30, 10), 10)]:
+        with subtests.test(windows=windows, left=left):
+            flow, subs = subflows(*[(window, 100) for window in windows])
+            react(FULLY_COUPLED, flow, subs, 0, LOST)
+            assert subs[0].cwnd_bytes == subs[0].ssthresh_bytes == left * MSS
+            flow, subs = subflows(*[(window, 100) for window in reversed(windows)])
+            react(FULLY_COUPLED, flow, subs, 0, LOST)
+            assert subs[0].cwnd_bytes == 2 * MSS
 
 
 def test_fully_coupled_a_timeout_is_that_of_one_tcp():
@@ -165,20 +167,22 @@ def test_fully_coupled_a_timeout_is_that_of_one_tcp():
     assert (subs[0].cwnd_bytes, subs[0].ssthresh_bytes) == (MSS, 8 * MSS)
 
 
-@pytest.mark.parametrize("component", [LIA, FULLY_COUPLED, OLIA])
-@pytest.mark.parametrize(("field", "value"), [("state", CLOSED), ("state", SYN_SENT), ("final", 1)])
-def test_subflows_that_take_no_new_data_are_not_coupled(component, field, value):
+def test_subflows_that_take_no_new_data_are_not_coupled(subtests):
     """Two windows of 10 segments and a third, of a subflow that is closed, not yet open or only finishes its data."""
-    flow, subs = subflows((10, 100), (10, 100), (40, 100))
-    setattr(subs[2], field, value)
-    with_third = react(component, flow, subs, 0, GROW)
-    assert with_third == react(component, *subflows((10, 100), (10, 100)), 0, GROW)
+    for field, value in [("state", CLOSED), ("state", SYN_SENT), ("final", 1)]:
+        for component in [LIA, FULLY_COUPLED, OLIA]:
+            with subtests.test(field=field, value=value, component=component):
+                flow, subs = subflows((10, 100), (10, 100), (40, 100))
+                setattr(subs[2], field, value)
+                with_third = react(component, flow, subs, 0, GROW)
+                assert with_third == react(component, *subflows((10, 100), (10, 100)), 0, GROW)
 
 
-@pytest.mark.parametrize("component", [LIA, FULLY_COUPLED, OLIA])
-def test_a_subflow_without_new_data_is_a_tcp_of_its_own(component):
-    flow, subs = subflows((10, 100), (40, 100))
-    subs[0].final = 1
-    assert react(component, flow, subs, 0, GROW) == MSS // 10
-    react(component, flow, subs, 0, LOST)
-    assert subs[0].cwnd_bytes == 5 * MSS
+def test_a_subflow_without_new_data_is_a_tcp_of_its_own(subtests):
+    for component in [LIA, FULLY_COUPLED, OLIA]:
+        with subtests.test(component=component):
+            flow, subs = subflows((10, 100), (40, 100))
+            subs[0].final = 1
+            assert react(component, flow, subs, 0, GROW) == MSS // 10
+            react(component, flow, subs, 0, LOST)
+            assert subs[0].cwnd_bytes == 5 * MSS

@@ -50,38 +50,39 @@ def test_the_first_mark_of_a_window_cuts_by_half_of_alpha():
     assert sender.sub.cwnd_bytes == sender.sub.ssthresh_bytes == int(10 * MSS * (1 - 15 / 32))
 
 
-@pytest.mark.parametrize(
-    ("reduction", "sent"),
-    [
-        ("at_once", [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]),
-        ("proportional", [1, 0, 0, 1, 0, 1, 0, 0, 1, 1]),
-        ("proportional_ns3", [1, 1, 0, 1, 1, 0, 1, 0, 1, 1]),
-    ],
-)
-def test_a_window_that_comes_down_in_proportion_sends_for_every_second_acknowledgement(reduction, sent):
+def test_a_window_that_comes_down_in_proportion_sends_for_every_second_acknowledgement(subtests):
     """RFC 6937: of 10 segments 17/32 stay, 5.3, so 17/32 n are sent for n delivered, the first at once.
 
     ns-3 counts two more, of 9 in the network: 17/32 10/9 (n + 2). From 5 segments in the network on, each
     acknowledgement lets one more leave. The window is ssthresh in the end.
     """
-    sender = fixed_window(congestion={"reduction": reduction})
-    sender.ack(1)
-    assert [len(sender.ack(ack, flags=ECN_ECHO * (ack == 2))) for ack in range(2, 12)] == sent
-    assert sender.sub.ssthresh_bytes == int(10 * MSS * 17 / 32)
-    sender.ack(12)
-    assert sender.sub.cwnd_bytes == sender.sub.ssthresh_bytes + MSS * MSS // sender.sub.ssthresh_bytes
+    cases = [
+        ("at_once", [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]),
+        ("proportional", [1, 0, 0, 1, 0, 1, 0, 0, 1, 1]),
+        ("proportional_ns3", [1, 1, 0, 1, 1, 0, 1, 0, 1, 1]),
+    ]
+    for reduction, sent in cases:
+        with subtests.test(reduction=reduction, sent=sent):
+            sender = fixed_window(congestion={"reduction": reduction})
+            sender.ack(1)
+            assert [len(sender.ack(ack, flags=ECN_ECHO * (ack == 2))) for ack in range(2, 12)] == sent
+            assert sender.sub.ssthresh_bytes == int(10 * MSS * 17 / 32)
+            sender.ack(12)
+            assert sender.sub.cwnd_bytes == sender.sub.ssthresh_bytes + MSS * MSS // sender.sub.ssthresh_bytes
 
 
-@pytest.mark.parametrize("reduction", ["proportional", "proportional_conservative", "proportional_ns3"])
-def test_a_loss_ends_a_reduction_in_proportion(reduction):
+def test_a_loss_ends_a_reduction_in_proportion(subtests):
     """Three duplicates: half of what is in flight, as without marks."""
-    sender = fixed_window(congestion={"reduction": reduction})
-    sender.ack(1)
-    sender.ack(2, flags=ECN_ECHO)
-    in_flight = sender.sub.next_segment - sender.sub.una
-    sender.duplicates(2, 3)
-    assert sender.own("congestion").cut_flight_bytes == 0
-    assert sender.sub.ssthresh_bytes == in_flight * MSS // 2
+    cases = ["proportional", "proportional_conservative", "proportional_ns3"]
+    for reduction in cases:
+        with subtests.test(reduction=reduction):
+            sender = fixed_window(congestion={"reduction": reduction})
+            sender.ack(1)
+            sender.ack(2, flags=ECN_ECHO)
+            in_flight = sender.sub.next_segment - sender.sub.una
+            sender.duplicates(2, 3)
+            assert sender.own("congestion").cut_flight_bytes == 0
+            assert sender.sub.ssthresh_bytes == in_flight * MSS // 2
 
 
 def test_once_per_window_and_no_growth_meanwhile():
@@ -198,10 +199,11 @@ def test_over_sack_marks_and_losses_follow_the_same_rules():
     assert sender.cwnd == 5
 
 
-@pytest.mark.parametrize("name", ["dctcp", "dctcp_sack"])
-@pytest.mark.parametrize(("ecn_acks", "flags"), [(False, 0), (True, ECN_CAPABLE)])
-def test_acknowledgements_are_ecn_capable_when_asked(name, ecn_acks, flags):
-    assert Receiver(name, ecn_acks=ecn_acks).take(0, flags=ECN_CAPABLE).flags == flags
+def test_acknowledgements_are_ecn_capable_when_asked(subtests):
+    for ecn_acks, flags in [(False, 0), (True, ECN_CAPABLE)]:
+        for name in ["dctcp", "dctcp_sack"]:
+            with subtests.test(ecn_acks=ecn_acks, flags=flags, name=name):
+                assert Receiver(name, ecn_acks=ecn_acks).take(0, flags=ECN_CAPABLE).flags == flags
 
 
 def test_data_are_ecn_capable():

@@ -172,40 +172,38 @@ def test_what_fills_a_hole_is_reordered_only_if_it_was_sent_once():
     assert receiver.sub.reordered_packets == 1
 
 
-@pytest.mark.parametrize(
-    ("flags", "echo"),
-    [
+def test_an_acknowledgement_echoes_the_packet_it_answers(subtests):
+    """Its time of sending, Karn's flag and the mark of this packet alone (RFC 8257, section 3.2, one ACK a packet)."""
+    cases = [
         (0, 0),
         (RETRANSMITTED, RETRANSMITTED),
         (ECN_CAPABLE, 0),
         (ECN_CAPABLE | CONGESTION_EXPERIENCED, ECN_ECHO),
-    ],
-)
-def test_an_acknowledgement_echoes_the_packet_it_answers(flags, echo):
-    """Its time of sending, Karn's flag and the mark of this packet alone (RFC 8257, section 3.2, one ACK a packet)."""
-    receiver = Receiver("dctcp")
-    receiver.take(0, flags=ECN_CAPABLE | CONGESTION_EXPERIENCED)
-    answer = receiver.take(1, flags=flags)
-    assert (answer.kind, answer.flags, answer.bytes) == (ACK, echo, 40)
+    ]
+    for flags, echo in cases:
+        with subtests.test(flags=flags, echo=echo):
+            receiver = Receiver("dctcp")
+            receiver.take(0, flags=ECN_CAPABLE | CONGESTION_EXPERIENCED)
+            answer = receiver.take(1, flags=flags)
+            assert (answer.kind, answer.flags, answer.bytes) == (ACK, echo, 40)
 
 
 # -- proportional rate reduction (RFC 6937, section 3): what may be sent for an acknowledgement
 
 
-@pytest.mark.parametrize(
-    ("reduction", "repaired", "ahead", "behind"),
-    [
+def test_below_ssthresh_by_the_bounds_of_prr(subtests):
+    """4 in the network for an ssthresh of 10, 6 delivered, one of them now; 6 sent since, or 4."""
+    cases = [
         (Reduction.PROPORTIONAL, 0, 2, 3),
         (Reduction.PROPORTIONAL_CONSERVATIVE, 0, 0, 2),
         (Reduction.PROPORTIONAL_NS3, 0, 1, 2),
         (Reduction.PROPORTIONAL_NS3, 1, 2, 3),
-    ],
-)
-def test_below_ssthresh_by_the_bounds_of_prr(reduction, repaired, ahead, behind):
-    """4 in the network for an ssthresh of 10, 6 delivered, one of them now; 6 sent since, or 4."""
-    assert allowed_bytes(reduction, 4, 10, 20, 6, 1, 6, repaired, 1) == ahead
-    assert allowed_bytes(reduction, 4, 10, 20, 6, 1, 4, repaired, 1) == behind
-    assert allowed_bytes(reduction, 9, 10, 20, 6, 1, 1, repaired, 1) == 1  # no more than is missing
+    ]
+    for reduction, repaired, ahead, behind in cases:
+        with subtests.test(reduction=reduction, repaired=repaired, ahead=ahead, behind=behind):
+            assert allowed_bytes(reduction, 4, 10, 20, 6, 1, 6, repaired, 1) == ahead
+            assert allowed_bytes(reduction, 4, 10, 20, 6, 1, 4, repaired, 1) == behind
+            assert allowed_bytes(reduction, 9, 10, 20, 6, 1, 1, repaired, 1) == 1  # no more than is missing
 
 
 def test_the_product_of_ns3_wraps_at_32_bits():

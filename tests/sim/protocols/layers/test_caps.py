@@ -155,18 +155,21 @@ def test_with_an_ack_at_decoding_sources_leave_in_clear():
     assert (plain.made, plain.memory.open_unit) == ([(0, 3, 3)], NONE)
 
 
-@pytest.mark.parametrize(("copies", "more"), [(0.0, 0), (1.0, 1), (2.5, 3)])
-def test_a_retransmission_is_a_new_packet_of_its_unit(copies, more):
+def test_a_retransmission_is_a_new_packet_of_its_unit(subtests):
     """4 of the second unit, whose positions 0-3 have left; copies are so many times r, rounded up."""
-    encoder = Encoder(**THREES, resend_copies=copies)
-    encoder.send(*range(9))
-    encoder.sub.una = 4
-    assert encoder.send(4, flags=RETRANSMITTED, packet_bytes=77) == [(1, 4 + extra) for extra in range(1 + more)]
-    assert [packet.segment for packet in encoder.packets] == [3] * (1 + more)
-    assert [packet.bytes for packet in encoder.packets] == [1500] * (1 + more)
-    assert [packet.flags for packet in encoder.packets] == [RETRANSMITTED, *[0] * more]
-    assert encoder.memory.repair_packets == 3 + more
-    assert encoder.memory.first_unit == 1  # all of unit 0 is acknowledged
+    for copies, more in [(0.0, 0), (1.0, 1), (2.5, 3)]:
+        with subtests.test(copies=copies, more=more):
+            encoder = Encoder(**THREES, resend_copies=copies)
+            encoder.send(*range(9))
+            encoder.sub.una = 4
+            assert encoder.send(4, flags=RETRANSMITTED, packet_bytes=77) == [
+                (1, 4 + extra) for extra in range(1 + more)
+            ]
+            assert [packet.segment for packet in encoder.packets] == [3] * (1 + more)
+            assert [packet.bytes for packet in encoder.packets] == [1500] * (1 + more)
+            assert [packet.flags for packet in encoder.packets] == [RETRANSMITTED, *[0] * more]
+            assert encoder.memory.repair_packets == 3 + more
+            assert encoder.memory.first_unit == 1  # all of unit 0 is acknowledged
 
 
 def test_a_unit_is_kept_until_all_of_it_is_acknowledged():

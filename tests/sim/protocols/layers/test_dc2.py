@@ -200,32 +200,33 @@ def test_coefficients_are_uniform_on_the_elements_that_are_not_zero():
     assert 170 < chi_squared < 340  # 254 degrees of freedom: 1e-4 on either side
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_it_decodes_what_elimination_of_the_codec_does(seed):
+def test_it_decodes_what_elimination_of_the_codec_does(subtests):
     """Twin: combinations and data segments come at random; what is known then is the same."""
-    rng = np.random.default_rng(seed)
-    size, packet_bytes = 16, 1
-    matrix, memory = GaussJordan(size, packet_bytes=packet_bytes), memory_of(DC2, "flow")
-    flow = SimpleNamespace(data_next=0, data_ring=0, data_mask=size - 1, buffer_segments=size)
-    data, source, number = [0] * size, rng.integers(0, 256, (size, 1), np.uint8), 0
-    while not matrix.decoded.all():
-        if rng.random() < 0.5 and memory.rows < ROWS:
-            members = rng.choice(size, int(rng.integers(1, 5)), replace=False).tolist()
-            row, payload = np.zeros(size, np.uint8), np.zeros(packet_bytes, np.uint8)
-            for member in members:
-                row[member] = coefficient(number, member)
-                payload ^= MUL[row[member]][source[member]]
-            matrix.add_coded(row, payload)
-            padded = members + [0] * (MOST_MIXED - len(members))
-            take_combination(memory, SimpleNamespace(number=number, mixed=len(members), members=padded))
-            number += 1
-        else:
-            chosen = int(rng.integers(size))
-            matrix.add_original(chosen, source[chosen])
-            data[chosen] |= DATA_RECEIVED
-        while (found := determined(memory, flow, data)) != NONE:
-            data[found] |= DATA_RECEIVED
-        assert [flags & DATA_RECEIVED for flags in data] == matrix.decoded.astype(int).tolist()
+    for seed in range(20):
+        with subtests.test(seed=seed):
+            rng = np.random.default_rng(seed)
+            size, packet_bytes = 16, 1
+            matrix, memory = GaussJordan(size, packet_bytes=packet_bytes), memory_of(DC2, "flow")
+            flow = SimpleNamespace(data_next=0, data_ring=0, data_mask=size - 1, buffer_segments=size)
+            data, source, number = [0] * size, rng.integers(0, 256, (size, 1), np.uint8), 0
+            while not matrix.decoded.all():
+                if rng.random() < 0.5 and memory.rows < ROWS:
+                    members = rng.choice(size, int(rng.integers(1, 5)), replace=False).tolist()
+                    row, payload = np.zeros(size, np.uint8), np.zeros(packet_bytes, np.uint8)
+                    for member in members:
+                        row[member] = coefficient(number, member)
+                        payload ^= MUL[row[member]][source[member]]
+                    matrix.add_coded(row, payload)
+                    padded = members + [0] * (MOST_MIXED - len(members))
+                    take_combination(memory, SimpleNamespace(number=number, mixed=len(members), members=padded))
+                    number += 1
+                else:
+                    chosen = int(rng.integers(size))
+                    matrix.add_original(chosen, source[chosen])
+                    data[chosen] |= DATA_RECEIVED
+                while (found := determined(memory, flow, data)) != NONE:
+                    data[found] |= DATA_RECEIVED
+                assert [flags & DATA_RECEIVED for flags in data] == matrix.decoded.astype(int).tolist()
 
 
 def test_the_oldest_combination_makes_room():

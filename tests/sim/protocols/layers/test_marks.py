@@ -57,22 +57,22 @@ class Receiver:
         return bool(packet.flags & ECN_ECHO)
 
 
-@pytest.mark.parametrize(
-    ("name", "systematic"), [("caps+dctcp", True), ("caps+dctcp", False), ("caps_decode+dctcp", True)]
-)
-@pytest.mark.parametrize("flags", [0, ECN_CAPABLE])
-def test_repair_packets_can_be_marked_as_source_packets_can(name, systematic, flags):
-    end = LayerEnd(scheme(name), n_segments=12, layer=THREES | {"systematic": systematic})
-    end.sub.cwnd_bytes = 10 * MSS
-    coded = []
-    for segment in range(3):
-        end.sub.next_segment = segment + 1
-        packet = end.packet(kind=DATA, segment=segment, unit=NONE, flags=flags, bytes=1500)
-        decision = end.call("accept", packet)
-        coded += [] if decision == KEEP else [packet]
-        coded += end.all_of("emit") if decision == FOLLOW else []
-    coded += end.all_of("emit")
-    assert [packet.flags for packet in coded] == [flags] * 4
+def test_repair_packets_can_be_marked_as_source_packets_can(subtests):
+    cases = [("caps+dctcp", True), ("caps+dctcp", False), ("caps_decode+dctcp", True)]
+    for flags in [0, ECN_CAPABLE]:
+        for name, systematic in cases:
+            with subtests.test(flags=flags, name=name, systematic=systematic):
+                end = LayerEnd(scheme(name), n_segments=12, layer=THREES | {"systematic": systematic})
+                end.sub.cwnd_bytes = 10 * MSS
+                coded = []
+                for segment in range(3):
+                    end.sub.next_segment = segment + 1
+                    packet = end.packet(kind=DATA, segment=segment, unit=NONE, flags=flags, bytes=1500)
+                    decision = end.call("accept", packet)
+                    coded += [] if decision == KEEP else [packet]
+                    coded += end.all_of("emit") if decision == FOLLOW else []
+                coded += end.all_of("emit")
+                assert [packet.flags for packet in coded] == [flags] * 4
 
 
 def test_each_packet_that_causes_an_acknowledgement_is_echoed_by_that():
@@ -99,15 +99,16 @@ def test_no_more_marks_wait_than_a_unit_has_source_packets():
     assert receiver.end.memory.waiting_marks == 3
 
 
-@pytest.mark.parametrize("marked", range(5))
-def test_of_a_decoded_unit_as_many_acknowledgements_echo_as_packets_were_marked(marked):
+def test_of_a_decoded_unit_as_many_acknowledgements_echo_as_packets_were_marked(subtests):
     """The fourth comes late; its mark waits for the next unit."""
-    receiver = Receiver("caps_decode+dctcp")
-    echoes = [receiver.take(position, marked=position < marked) for position in range(3)]
-    assert echoes == [[], [], [position < marked for position in range(3)]]
-    assert receiver.take(3, marked=marked == 4) == []
-    assert [receiver.take(position, marked=False, unit=1) for position in range(2)] == [[], []]
-    assert receiver.take(2, marked=False, unit=1) == [marked == 4, False, False]
+    for marked in range(5):
+        with subtests.test(marked=marked):
+            receiver = Receiver("caps_decode+dctcp")
+            echoes = [receiver.take(position, marked=position < marked) for position in range(3)]
+            assert echoes == [[], [], [position < marked for position in range(3)]]
+            assert receiver.take(3, marked=marked == 4) == []
+            assert [receiver.take(position, marked=False, unit=1) for position in range(2)] == [[], []]
+            assert receiver.take(2, marked=False, unit=1) == [marked == 4, False, False]
 
 
 def test_a_source_packet_that_is_held_is_echoed_when_it_is_delivered():

@@ -33,11 +33,12 @@ def test_a_flowcell_has_at_most_64_kb_of_payload():
     assert [label - labels[0] for label in labels] == cells  # the next path each
 
 
-@pytest.mark.parametrize(("cell_bytes", "packets"), [(0, 1), (2 * MSS - 1, 1), (2 * MSS, 2), (10**9, 100)])
-def test_the_size_of_flowcells(cell_bytes, packets):
-    cells, _ = cells_sent(20, cell_bytes=cell_bytes)
-    first = cells[0]
-    assert cells == [first + number // packets for number in range(20)]
+def test_the_size_of_flowcells(subtests):
+    for cell_bytes, packets in [(0, 1), (2 * MSS - 1, 1), (2 * MSS, 2), (10**9, 100)]:
+        with subtests.test(cell_bytes=cell_bytes, packets=packets):
+            cells, _ = cells_sent(20, cell_bytes=cell_bytes)
+            first = cells[0]
+            assert cells == [first + number // packets for number in range(20)]
 
 
 def test_flows_begin_at_the_path_of_their_hash_or_at_the_first():

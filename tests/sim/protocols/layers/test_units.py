@@ -159,10 +159,11 @@ def test_optimal_unit_is_that_of_the_model(window, blocked):
     assert abs(delay_above_the_least(window, blocked)) <= 1e-9
 
 
-@pytest.mark.parametrize("window", [1, 2, 5, 12])
-@pytest.mark.parametrize("blocked", [1, 6, 15, 29])
-def test_optimal_unit_of_a_small_window(window, blocked):
-    assert abs(delay_above_the_least(window, blocked)) <= 1e-9
+def test_optimal_unit_of_a_small_window(subtests):
+    for blocked in [1, 6, 15, 29]:
+        for window in [1, 2, 5, 12]:
+            with subtests.test(blocked=blocked, window=window):
+                assert abs(delay_above_the_least(window, blocked)) <= 1e-9
 
 
 @given(
@@ -185,20 +186,19 @@ def test_with_all_paths_blocked_the_window_is_the_unit():
     assert optimal_unit_packets(VI_D_RECORD, 7, 30, 30) == 7
 
 
-@pytest.mark.parametrize(
-    ("params", "most"),
-    [
+def test_most_packets_beyond_the_window(subtests):
+    """A window of 16 segments, flows of up to 50; a unit has at least one packet, and one had begun before."""
+    cases = [
         ({"max_overhead": 0.5, "min_repair": 0}, 0.5 * (16 + 16)),
         ({"max_overhead": 0.5, "min_repair": 3}, 3 * (16 + 16)),
         ({"max_overhead": 0.3, "fixed_packets": 40}, 17),  # 0.3 (16 + 40), rounded up
         ({"max_overhead": 0.5, "fixed_packets": 400}, 0.5 * (16 + 50)),
         ({"max_overhead": 0.5, "resend_copies": 0.5}, 16 + 16 * 4),  # half of 8 with each of 16 retransmissions
         ({"max_overhead": 0.0, "min_repair": 3, "resend_copies": 0.5}, 96 + 16 * 2),
-    ],
-)
-def test_most_packets_beyond_the_window(params, most):
-    """A window of 16 segments, flows of up to 50; a unit has at least one packet, and one had begun before."""
-    assert CodingParams(**params).most_repair_packets(16, largest_flow=50) == most
+    ]
+    for params, most in cases:
+        with subtests.test(params=params, most=most):
+            assert CodingParams(**params).most_repair_packets(16, largest_flow=50) == most
 
 
 def test_a_new_unit_keeps_nothing_of_what_was_there():

@@ -106,20 +106,22 @@ def test_what_leaves_is_marked_by_the_data_behind_it():
     assert MARKING.hook("leave") is replace(TRIM_QUEUE, params=NoParams()).hook("leave") is TRIM_QUEUE.leave
 
 
-@pytest.mark.parametrize(("waiting", "order"), [("hhhdd", "hhdhd"), ("ddhhh", "hhdhd"), ("hhhh", "hhhh"), ("dd", "dd")])
-def test_headers_leave_first_but_not_for_ever(waiting, order):
+def test_headers_leave_first_but_not_for_ever(subtests):
     """With two headers for each packet with data; what waits is in order of rank, then of arrival."""
-    queue = replace(TRIM_QUEUE, params=replace(TRIM_QUEUE.params, headers_per_data=2))
-    ranks, memory, sent = (
-        sorted(int(kind == "d") for kind in waiting),
-        SimpleNamespace(port=memory_of(queue, "port")),
-        "",
-    )
-    while ranks:
-        packets = [record(PACKET, rank=rank, next=at + 1) for at, rank in enumerate(ranks)]
-        port = record(PORT, wait_head=0, wait_tail=len(ranks) - 1)
-        sent += "hd"[ranks.pop(queue.take(params_of(queue), memory, port, packets, 0))]
-    assert sent == order
+    cases = [("hhhdd", "hhdhd"), ("ddhhh", "hhdhd"), ("hhhh", "hhhh"), ("dd", "dd")]
+    for waiting, order in cases:
+        with subtests.test(waiting=waiting, order=order):
+            queue = replace(TRIM_QUEUE, params=replace(TRIM_QUEUE.params, headers_per_data=2))
+            ranks, memory, sent = (
+                sorted(int(kind == "d") for kind in waiting),
+                SimpleNamespace(port=memory_of(queue, "port")),
+                "",
+            )
+            while ranks:
+                packets = [record(PACKET, rank=rank, next=at + 1) for at, rank in enumerate(ranks)]
+                port = record(PORT, wait_head=0, wait_tail=len(ranks) - 1)
+                sent += "hd"[ranks.pop(queue.take(params_of(queue), memory, port, packets, 0))]
+            assert sent == order
 
 
 def test_the_receiver_answers_a_header_at_once_with_its_number():

@@ -79,19 +79,19 @@ def test_short_flow_overtakes_under_priority():
 ECN_AT_NICS = replace(ECN, params=replace(ECN.params, at_nics=True))
 
 
-@pytest.mark.parametrize(
-    ("queue", "of_host", "marks"), [(ECN, 0, True), (ECN, 1, False), (ECN_AT_NICS, 0, True), (ECN_AT_NICS, 1, True)]
-)
-def test_ecn_marks_at_the_threshold(queue, of_host, marks):
+def test_ecn_marks_at_the_threshold(subtests):
     """RFC 8257, 3.1: switches do; at hosts' own ports the threshold counts only where `at_nics` asks for it."""
-    port = record(records.PORT, limit_packets=100, limit_bytes=-1, of_host=of_host)
-    params = params_of(queue)
-    capable = record(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
-    other = record(records.PACKET, flags=0, bytes=40, kind=ACK)
-    decisions = [queue.admit(params, None, port, capable, waiting, 0, 0) for waiting in (0, 19, 20, 99, 100)]
-    above = MARK if marks else ACCEPT
-    assert decisions == [ACCEPT, ACCEPT, above, above, REFUSE]
-    assert queue.admit(params, None, port, other, 50, 0, 0) == ACCEPT
+    cases = [(ECN, 0, True), (ECN, 1, False), (ECN_AT_NICS, 0, True), (ECN_AT_NICS, 1, True)]
+    for queue, of_host, marks in cases:
+        with subtests.test(queue=queue, of_host=of_host, marks=marks):
+            port = record(records.PORT, limit_packets=100, limit_bytes=-1, of_host=of_host)
+            params = params_of(queue)
+            capable = record(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
+            other = record(records.PACKET, flags=0, bytes=40, kind=ACK)
+            decisions = [queue.admit(params, None, port, capable, waiting, 0, 0) for waiting in (0, 19, 20, 99, 100)]
+            above = MARK if marks else ACCEPT
+            assert decisions == [ACCEPT, ACCEPT, above, above, REFUSE]
+            assert queue.admit(params, None, port, other, 50, 0, 0) == ACCEPT
 
 
 FIRST_WINDOW_64 = {"initial_window_packets": 64}

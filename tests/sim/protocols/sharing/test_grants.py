@@ -52,12 +52,13 @@ def test_gaps_are_distinct_steps_of_a_fiftieth():
     assert times == sorted(set(times))
 
 
-@pytest.mark.parametrize("left", [1, 2, 7])
-@pytest.mark.parametrize("slot", [0, 1, 20])
-def test_every_set_of_slots_is_equally_likely(left, slot):
+def test_every_set_of_slots_is_equally_likely(subtests):
     """The next of `left` subflows has one of the free slots up to `slot` with the share of the sets that say so."""
-    later = float(Fraction(comb(SLOTS - 1 - slot, left), comb(SLOTS, left)))
-    assert joins_at(left, later + 1e-9)[0] <= slot < joins_at(left, later - 1e-9)[0]
+    for slot in [0, 1, 20]:
+        for left in [1, 2, 7]:
+            with subtests.test(slot=slot, left=left):
+                later = float(Fraction(comb(SLOTS - 1 - slot, left), comb(SLOTS, left)))
+                assert joins_at(left, later + 1e-9)[0] <= slot < joins_at(left, later - 1e-9)[0]
 
 
 def joins_at(left, u0):
@@ -84,22 +85,21 @@ def blocked_by_the_buffer(scheduler, name="mptcp"):
     return shared
 
 
-@pytest.mark.parametrize(
-    ("scheduler", "srtt_us", "chosen"),
-    [
+def test_a_scheduler_chooses_among_those_that_would_send(subtests):
+    """One place becomes free by an acknowledgement on the first subflow, whose round trip is 100 us."""
+    cases = [
         (Scheduler.ROUND_ROBIN, 300, 2),
         (Scheduler.IN_ORDER, 300, 0),
         (Scheduler.LOWEST_RTT, 300, 0),
         (Scheduler.LOWEST_RTT, 50, 2),
         (Scheduler.LOWEST_RTT, 0, 2),  # not measured
-    ],
-)
-@pytest.mark.parametrize("name", ["mptcp", "ietf_mptcp"])
-def test_a_scheduler_chooses_among_those_that_would_send(name, scheduler, srtt_us, chosen):
-    """One place becomes free by an acknowledgement on the first subflow, whose round trip is 100 us."""
-    shared = blocked_by_the_buffer(scheduler, name)
-    shared.subs[2].srtt_ps = srtt_us * US
-    assert shared.ack(0, 1, data_ack=1, window=4) == [(chosen, 4)]
+    ]
+    for name in ["mptcp", "ietf_mptcp"]:
+        for scheduler, srtt_us, chosen in cases:
+            with subtests.test(name=name, scheduler=scheduler, srtt_us=srtt_us, chosen=chosen):
+                shared = blocked_by_the_buffer(scheduler, name)
+                shared.subs[2].srtt_ps = srtt_us * US
+                assert shared.ack(0, 1, data_ack=1, window=4) == [(chosen, 4)]
 
 
 def test_the_turn_goes_round():

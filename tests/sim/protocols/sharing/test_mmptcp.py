@@ -187,12 +187,13 @@ def test_only_the_first_subflow_is_scattered():
     assert set(marks(shared, 1)) == {shared.subs[1].hash}
 
 
-@pytest.mark.parametrize(("dst", "joins"), [(1, 1), (3, 4), (23, 8)])
-def test_auto_subflow_opens_as_many_as_the_distance_needs(dst, joins):
-    shared = sending("mmptcp_as", acks=31, kind=FAT_TREE, dst=dst, sharing=AT_ONCE)
-    assert shared.flow.to_open == joins
-    shared.wake()
-    assert len(shared.subs) == 1 + joins
+def test_auto_subflow_opens_as_many_as_the_distance_needs(subtests):
+    for dst, joins in [(1, 1), (3, 4), (23, 8)]:
+        with subtests.test(dst=dst, joins=joins):
+            shared = sending("mmptcp_as", acks=31, kind=FAT_TREE, dst=dst, sharing=AT_ONCE)
+            assert shared.flow.to_open == joins
+            shared.wake()
+            assert len(shared.subs) == 1 + joins
 
 
 # -- limiting cases

@@ -29,9 +29,10 @@ def test_a_flow_knows_how_many_of_its_subflows_would_send(name, engine):
     assert max(ready) > 0
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 8])
-def test_alpha_of_equal_subflows_is_one_over_their_number(n):
-    assert alpha(*subflows(*[(10, 100)] * n)) == pytest.approx(1 / n)
+def test_alpha_of_equal_subflows_is_one_over_their_number(subtests):
+    for n in [1, 2, 5, 8]:
+        with subtests.test(n=n):
+            assert alpha(*subflows(*[(10, 100)] * n)) == pytest.approx(1 / n)
 
 
 def test_alpha_with_round_trips_of_one_to_ten():

@@ -38,32 +38,34 @@ def refuse_opening(params, own, port, packet, queue_packets, queue_bytes, now_ps
     return REFUSE if lost else ACCEPT
 
 
-@pytest.mark.parametrize("kind", [SYN, SYN_ACK])
-@pytest.mark.parametrize("name", ["ecmp", "sack"])
-def test_opening_lost_twice(name, kind):
+def test_opening_lost_twice(subtests):
     """RFC 6298, 2.1 and 5.5: the SYN goes at 0, 1 and 3 s; the segment arrives three one-way times after that.
 
     The third packet of the handshake leaves just ahead of the data.
     """
-    queue = Queue(name="lost_opening", admit=refuse_opening, params=LostOpening(kind=kind, until_s=2.0))
-    base = replace(scheme(name), queue=queue)
-    options = {"handshake": True, "initial_rto_s": 0.0, "min_rto_s": 0.2}
-    sub, _, trace = exchange(1, base=base, end_ps=10**13, **options)
-    assert (trace["what"] == DROPPED).sum() == 2
-    begin_ps, data_ps = 3 * 10**12 + 2 * one_way_ps(40), serialisation_ps(40, RATE_BPS) + one_way_ps(1500)
-    assert sub["received_ps"] == begin_ps + data_ps
-    assert sub["timeouts"] == 2
-    assert sub["srtt_ps"] == data_ps + one_way_ps(40)  # the answer to the third SYN is no sample
+    for name in ["ecmp", "sack"]:
+        for kind in [SYN, SYN_ACK]:
+            with subtests.test(name=name, kind=kind):
+                queue = Queue(name="lost_opening", admit=refuse_opening, params=LostOpening(kind=kind, until_s=2.0))
+                base = replace(scheme(name), queue=queue)
+                options = {"handshake": True, "initial_rto_s": 0.0, "min_rto_s": 0.2}
+                sub, _, trace = exchange(1, base=base, end_ps=10**13, **options)
+                assert (trace["what"] == DROPPED).sum() == 2
+                begin_ps, data_ps = 3 * 10**12 + 2 * one_way_ps(40), serialisation_ps(40, RATE_BPS) + one_way_ps(1500)
+                assert sub["received_ps"] == begin_ps + data_ps
+                assert sub["timeouts"] == 2
+                assert sub["srtt_ps"] == data_ps + one_way_ps(40)  # the answer to the third SYN is no sample
 
 
-@pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp", "dctcp_sack"])
-def test_losses_are_repaired_without_reordering_or_waste(name):
+def test_losses_are_repaired_without_reordering_or_waste(subtests):
     """Four losses in a window of ten: each segment is sent once more, none arrives twice, none counts as reordered."""
-    base = with_losses(scheme(name), Losses(at_node=FAR_SWITCH, once_a=3, once_b=5, once_c=7, once_d=12))
-    sub, sent, _ = exchange(60, base=base)
-    assert sent[(sent["flags"] & RETRANSMITTED) != 0]["segment"].tolist() == [3, 5, 7, 12]
-    assert (sub["timeouts"], sub["fast_retransmits"], sub["packets_sent"]) == (0, 1, 64)
-    assert (sub["reordered_packets"], sub["duplicate_packets"]) == (0, 0)
+    for name in ["ecmp", "sack", "dctcp", "dctcp_sack"]:
+        with subtests.test(name=name):
+            base = with_losses(scheme(name), Losses(at_node=FAR_SWITCH, once_a=3, once_b=5, once_c=7, once_d=12))
+            sub, sent, _ = exchange(60, base=base)
+            assert sent[(sent["flags"] & RETRANSMITTED) != 0]["segment"].tolist() == [3, 5, 7, 12]
+            assert (sub["timeouts"], sub["fast_retransmits"], sub["packets_sent"]) == (0, 1, 64)
+            assert (sub["reordered_packets"], sub["duplicate_packets"]) == (0, 0)
 
 
 @pytest.mark.parametrize(("rescue", "timeouts"), [(True, 0), (False, 1)])

@@ -112,17 +112,20 @@ def test_full_acknowledgement_option_2_is_ssthresh():
     assert sender.cwnd == 5
 
 
-@pytest.mark.parametrize("transport", ["ecmp", "sack"])
-@pytest.mark.parametrize(("grow", "cwnd"), [(False, 5), (True, 5.2)])
-def test_the_acknowledgement_that_ends_recovery_may_open_the_window_too(transport, grow, cwnd):
+def test_the_acknowledgement_that_ends_recovery_may_open_the_window_too(subtests):
     """As in ns-3: to ssthresh, 5 segments, and then by a fifth of a segment in congestion avoidance."""
-    option = {"full_ack_option": 2} if transport == "ecmp" else {}  # RFC 6675 leaves ssthresh behind
-    sender = Sender(transport, initial_window_packets=10, limited_transmit=False, grow_at_full_ack=grow, **option)
-    for end in (2, 3, 4):
-        sender.ack(0, **({"blocks": [(1, end)]} if transport == "sack" else {}))
-    assert (sender.sub.in_recovery, sender.ssthresh) == (1, 5)
-    sender.ack(sender.sub.high)
-    assert sender.cwnd == cwnd
+    for grow, cwnd in [(False, 5), (True, 5.2)]:
+        for transport in ["ecmp", "sack"]:
+            with subtests.test(grow=grow, cwnd=cwnd, transport=transport):
+                option = {"full_ack_option": 2} if transport == "ecmp" else {}  # RFC 6675 leaves ssthresh behind
+                sender = Sender(
+                    transport, initial_window_packets=10, limited_transmit=False, grow_at_full_ack=grow, **option
+                )
+                for end in (2, 3, 4):
+                    sender.ack(0, **({"blocks": [(1, end)]} if transport == "sack" else {}))
+                assert (sender.sub.in_recovery, sender.ssthresh) == (1, 5)
+                sender.ack(sender.sub.high)
+                assert sender.cwnd == cwnd
 
 
 def test_ssthresh_from_what_is_thought_to_be_in_the_network():
@@ -135,20 +138,20 @@ def test_ssthresh_from_what_is_thought_to_be_in_the_network():
     assert late.ssthresh == 4
 
 
-@pytest.mark.parametrize(
-    ("more", "ack", "out", "told"), [(14, 4, 27, 14), (3, 3, 22, 4), (0, 4, 22, 0), (0, 21, 22, 0)]
-)
-def test_duplicates_told_of_what_a_partial_acknowledgement_leaves(more, ack, out, told):
+def test_duplicates_told_of_what_a_partial_acknowledgement_leaves(subtests):
     """0 and `ack` of 22 are lost. Of the duplicates `ack` - 1 were of segments below it, the others of later ones.
 
     At a timeout these are not in the network any more; ssthresh is half of the rest, at least two segments.
     """
-    sender = in_recovery(ssthresh_from="pipe", initial_window_packets=20)
-    sender.duplicates(0, more)
-    sender.ack(ack)
-    assert sender.sub.next_segment == out
-    sender.expire()
-    assert sender.ssthresh == max((out - ack - told) / 2, 2)
+    cases = [(14, 4, 27, 14), (3, 3, 22, 4), (0, 4, 22, 0), (0, 21, 22, 0)]
+    for more, ack, out, told in cases:
+        with subtests.test(more=more, ack=ack, out=out, told=told):
+            sender = in_recovery(ssthresh_from="pipe", initial_window_packets=20)
+            sender.duplicates(0, more)
+            sender.ack(ack)
+            assert sender.sub.next_segment == out
+            sender.expire()
+            assert sender.ssthresh == max((out - ack - told) / 2, 2)
 
 
 def test_no_fast_retransmit_below_recover_after_a_timeout():

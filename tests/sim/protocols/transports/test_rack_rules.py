@@ -56,32 +56,32 @@ def test_no_probe_before_a_round_trip_or_without_tlp():
     assert Sender("rack", initial_rtt_s=100e-6).timer_us == 200
 
 
-@pytest.mark.parametrize(("ack_every", "in_flight", "pto_us"), [(1, 1, 200), (2, 1, 1200), (2, 2, 200)])
-def test_a_probe_waits_for_the_acknowledgement_of_a_single_segment(ack_every, in_flight, pto_us):
+def test_a_probe_waits_for_the_acknowledgement_of_a_single_segment(subtests):
     """7.2: 2 SRTT, and TLP.max_ack_delay when one segment is in flight."""
-    sender = acked(10 - in_flight, n_segments=10, ack_every=ack_every, ack_delay_s=1e-3)
-    assert sender.timer_us == 100 + pto_us
+    for ack_every, in_flight, pto_us in [(1, 1, 200), (2, 1, 1200), (2, 2, 200)]:
+        with subtests.test(ack_every=ack_every, in_flight=in_flight, pto_us=pto_us):
+            sender = acked(10 - in_flight, n_segments=10, ack_every=ack_every, ack_delay_s=1e-3)
+            assert sender.timer_us == 100 + pto_us
 
 
-@pytest.mark.parametrize(
-    ("word", "reduced"),
-    [(None, True), ({"twice": 3}, False), ({}, False), ({"twice": 2}, True), ({"blocks": [(5, 6)]}, True)],
-)
-def test_the_window_is_reduced_if_the_probe_has_repaired_a_loss(word, reduced):
+def test_the_window_is_reduced_if_the_probe_has_repaired_a_loss(subtests):
     """7.4.2: an acknowledgement beyond the probe says so; a D-SACK of it, or a bare duplicate, that nothing was lost.
 
     The receiver has room for four segments, so that the probe is a retransmission. It is no recovery in doubt.
     """
-    sender = Sender("rack", initial_window_packets=4, max_window_bytes=4 * MSS, initial_rtt_s=100e-6)
-    assert sender.expire() == [3]
-    assert [sender.ack(ack, at_us=300, rtt_us=300) for ack in (1, 2, 3, 4)] == [[4], [5], [6], [7]]
-    if word is not None:
-        sender.ack(4, at_us=310, rtt_us=110, flags=RETRANSMITTED, **word)
-    sender.ack(5, at_us=400)
-    assert (sender.ssthresh == 2) == reduced
-    assert (sender.sub.in_recovery, sender.sub.in_doubt, sender.sub.fast_retransmits) == (0, 0, 0)
-    sender.ack(6, at_us=400)
-    assert sender.ssthresh == (2 if reduced else 2**40 / MSS)
+    cases = [(None, True), ({"twice": 3}, False), ({}, False), ({"twice": 2}, True), ({"blocks": [(5, 6)]}, True)]
+    for word, reduced in cases:
+        with subtests.test(word=word, reduced=reduced):
+            sender = Sender("rack", initial_window_packets=4, max_window_bytes=4 * MSS, initial_rtt_s=100e-6)
+            assert sender.expire() == [3]
+            assert [sender.ack(ack, at_us=300, rtt_us=300) for ack in (1, 2, 3, 4)] == [[4], [5], [6], [7]]
+            if word is not None:
+                sender.ack(4, at_us=310, rtt_us=110, flags=RETRANSMITTED, **word)
+            sender.ack(5, at_us=400)
+            assert (sender.ssthresh == 2) == reduced
+            assert (sender.sub.in_recovery, sender.sub.in_doubt, sender.sub.fast_retransmits) == (0, 0, 0)
+            sender.ack(6, at_us=400)
+            assert sender.ssthresh == (2 if reduced else 2**40 / MSS)
 
 
 def test_reordering_is_waited_for_a_quarter_of_the_shortest_round_trip():
@@ -163,24 +163,26 @@ def test_it_is_restored_after_the_recovery_too_and_once():
     assert sender.cwnd == 3
 
 
-@pytest.mark.parametrize("case", ["one of two", "an older segment", "a header", "a timeout", "lost again"])
-def test_it_stays_reduced_where_something_else_than_a_guess_has_reduced_it(case):
+def test_it_stays_reduced_where_something_else_than_a_guess_has_reduced_it(subtests):
     """Two were sent again and one came twice; the report is of a segment from before; or no guess by time was made."""
-    sender = acked(5, undo=True)
-    if case == "a header":
-        sender.ack(5, at_us=110, rtt_us=110, trimmed=5)
-    elif case == "a timeout":
-        sender.expire()  # the probe
-        sender.expire()
-    else:
-        sender.ack(5, at_us=210, rtt_us=110, blocks=[(7, 20) if case == "one of two" else (6, 13)])
-    if case == "lost again":
-        sender.ack(5, at_us=320, rtt_us=110, blocks=[(sender.sub.high - 1, sender.sub.high), (6, 13)])
-    reduced = sender.cwnd
-    assert reduced < 10
-    assert 5 in resent(sender)
-    sender.ack(5, at_us=330, flags=RETRANSMITTED, twice=4 if case == "an older segment" else 5)
-    assert sender.cwnd == reduced
+    cases = ["one of two", "an older segment", "a header", "a timeout", "lost again"]
+    for case in cases:
+        with subtests.test(case=case):
+            sender = acked(5, undo=True)
+            if case == "a header":
+                sender.ack(5, at_us=110, rtt_us=110, trimmed=5)
+            elif case == "a timeout":
+                sender.expire()  # the probe
+                sender.expire()
+            else:
+                sender.ack(5, at_us=210, rtt_us=110, blocks=[(7, 20) if case == "one of two" else (6, 13)])
+            if case == "lost again":
+                sender.ack(5, at_us=320, rtt_us=110, blocks=[(sender.sub.high - 1, sender.sub.high), (6, 13)])
+            reduced = sender.cwnd
+            assert reduced < 10
+            assert 5 in resent(sender)
+            sender.ack(5, at_us=330, flags=RETRANSMITTED, twice=4 if case == "an older segment" else 5)
+            assert sender.cwnd == reduced
 
 
 def test_duplicates_widen_the_window_once_a_round_up_to_the_round_trip():

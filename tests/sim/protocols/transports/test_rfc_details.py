@@ -99,26 +99,28 @@ def test_one_segment_after_a_lost_syn(name):
     assert sender.syn_ack(at_us=1e7, rtt_us=100, flags=RETRANSMITTED) == [0]
 
 
-@pytest.mark.parametrize(("first_s", "most_s", "then_s"), [(1, 60, 3), (5, 60, 5), (1, 2, 2)])
-def test_three_seconds_after_a_lost_syn(first_s, most_s, then_s):
+def test_three_seconds_after_a_lost_syn(subtests):
     """RFC 6298, 5.7: after a timeout of the SYN the RTO is at least 3 s when data transmission begins."""
-    sender = Sender(handshake=True, initial_rto_s=float(first_s), max_rto_s=float(most_s))
-    sender.expire()
-    now_us = first_s * 1e6 + 100
-    sender.syn_ack(at_us=now_us, rtt_us=100, flags=RETRANSMITTED)
-    assert sender.timer_us == now_us + then_s * 1e6
+    for first_s, most_s, then_s in [(1, 60, 3), (5, 60, 5), (1, 2, 2)]:
+        with subtests.test(first_s=first_s, most_s=most_s, then_s=then_s):
+            sender = Sender(handshake=True, initial_rto_s=float(first_s), max_rto_s=float(most_s))
+            sender.expire()
+            now_us = first_s * 1e6 + 100
+            sender.syn_ack(at_us=now_us, rtt_us=100, flags=RETRANSMITTED)
+            assert sender.timer_us == now_us + then_s * 1e6
 
 
-@pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp", "dctcp_sack", "caps_ns2"])
-def test_a_second_answer_to_the_syn_changes_nothing(name):
+def test_a_second_answer_to_the_syn_changes_nothing(subtests):
     """RFC 9293, section 3.10.7.4: it is old; above all it is no duplicate acknowledgement of segment 0."""
-    sender = Sender(name, handshake=True)
-    sender.syn_ack(at_us=100, rtt_us=100)
-    before = fields_of(sender)
-    for _ in range(4):
-        assert sender.syn_ack(at_us=300, rtt_us=300) == []
-    assert fields_of(sender) == before
-    assert len(sender.packets) == 2 + 10
+    for name in ["ecmp", "sack", "dctcp", "dctcp_sack", "caps_ns2"]:
+        with subtests.test(name=name):
+            sender = Sender(name, handshake=True)
+            sender.syn_ack(at_us=100, rtt_us=100)
+            before = fields_of(sender)
+            for _ in range(4):
+                assert sender.syn_ack(at_us=300, rtt_us=300) == []
+            assert fields_of(sender) == before
+            assert len(sender.packets) == 2 + 10
 
 
 def fields_of(sender):

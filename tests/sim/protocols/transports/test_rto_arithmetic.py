@@ -127,18 +127,17 @@ def test_backoff_before_any_sample(keep_backoff, rto_us):
     assert estimates_us(sender) == [0, 0, rto_us]
 
 
-@pytest.mark.parametrize(
-    ("options", "rto_us"),
-    [
+def test_rto_before_the_first_sample(subtests):
+    cases = [
         ({"initial_rto_s": 0.0, "min_rto_s": 3e-3}, 3000),
         ({"initial_rto_s": 0.0, "min_rto_s": 3e-3, "handshake": True}, 1e6),  # section 2.1
         ({"initial_rto_s": 5e-3, "min_rto_s": 10e-3}, 5000),
         ({"initial_rto_s": 5e-3, "handshake": True}, 5000),
         ({"initial_rto_s": 0.0, "handshake": True, "max_rto_s": 0.5}, 5e5),
-    ],
-)
-def test_rto_before_the_first_sample(options, rto_us):
-    assert Sender(**options).timer_us == rto_us
+    ]
+    for options, rto_us in cases:
+        with subtests.test(options=options, rto_us=rto_us):
+            assert Sender(**options).timer_us == rto_us
 
 
 def test_a_connection_opened_earlier_has_a_sample():
@@ -182,20 +181,22 @@ def test_packets_of_the_handshake(handshake_ack, kinds):
     assert [packet.bytes for packet in sender.packets] == [sizes[kind] for kind in kinds]
 
 
-@pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp"])
-def test_the_receiver_of_a_handshake(name):
-    receiver = Receiver(name, syn_bytes=60)
-    answer = receiver.reply(SYN)
-    assert (answer.kind, answer.bytes, answer.ack) == (SYN_ACK, 60, 0)
-    assert receiver.reply(HANDSHAKE_ACK) is None
+def test_the_receiver_of_a_handshake(subtests):
+    for name in ["ecmp", "sack", "dctcp"]:
+        with subtests.test(name=name):
+            receiver = Receiver(name, syn_bytes=60)
+            answer = receiver.reply(SYN)
+            assert (answer.kind, answer.bytes, answer.ack) == (SYN_ACK, 60, 0)
+            assert receiver.reply(HANDSHAKE_ACK) is None
 
 
-@pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp", "dctcp_sack"])
-def test_timers_and_samples_are_the_same_in_all_transports(name):
-    sender = Sender(name, n_segments=12, **OFTEN)
-    sender.ack(1, at_us=100, rtt_us=100)
-    sender.ack(2, at_us=200, rtt_us=180)
-    assert estimates_us(sender) == [110, 57.5, 340]
-    assert sender.timer_us == 200 + 340
-    sender.ack(12, at_us=300, rtt_us=60)
-    assert sender.sub.timer_ps == NONE
+def test_timers_and_samples_are_the_same_in_all_transports(subtests):
+    for name in ["ecmp", "sack", "dctcp", "dctcp_sack"]:
+        with subtests.test(name=name):
+            sender = Sender(name, n_segments=12, **OFTEN)
+            sender.ack(1, at_us=100, rtt_us=100)
+            sender.ack(2, at_us=200, rtt_us=180)
+            assert estimates_us(sender) == [110, 57.5, 340]
+            assert sender.timer_us == 200 + 340
+            sender.ack(12, at_us=300, rtt_us=60)
+            assert sender.sub.timer_ps == NONE

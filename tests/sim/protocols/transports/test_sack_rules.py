@@ -119,14 +119,16 @@ def test_a_window_that_is_reduced_in_proportion_sends_for_every_second_acknowled
     assert sender.cwnd == 10
 
 
-@pytest.mark.parametrize(
-    ("reduction", "sent"), [("at_once", 10), ("proportional", 4), ("proportional_conservative", 3)]
-)
-def test_below_ssthresh_a_proportional_reduction_sends_no_burst(reduction, sent):
+def test_below_ssthresh_a_proportional_reduction_sends_no_burst(subtests):
     """RFC 6937's bounds: 3 of 20 segments are delivered, the others are lost, so that nothing is in the network."""
-    sender = Sender("sack", n_segments=60, initial_window_packets=20, limited_transmit=False, reduction=reduction)
-    assert len(sender.ack(0, blocks=[(17, 20)])) == sent
-    assert sender.ssthresh == 10
+    cases = [("at_once", 10), ("proportional", 4), ("proportional_conservative", 3)]
+    for reduction, sent in cases:
+        with subtests.test(reduction=reduction, sent=sent):
+            sender = Sender(
+                "sack", n_segments=60, initial_window_packets=20, limited_transmit=False, reduction=reduction
+            )
+            assert len(sender.ack(0, blocks=[(17, 20)])) == sent
+            assert sender.ssthresh == 10
 
 
 def test_rule_3_repeats_what_may_only_be_late():
@@ -147,14 +149,15 @@ def test_recovery_ends_with_the_window_at_ssthresh():
     assert (sender.cwnd, sender.sub.in_recovery) == (5, 0)
 
 
-@pytest.mark.parametrize("window", [7, 8, 9, 13])
-def test_window_is_halved_once(window):
+def test_window_is_halved_once(subtests):
     """Section 5 step 4.2: cwnd = ssthresh = FlightSize / 2; no inflation, also not by a second hole."""
-    sender = Sender("sack", initial_window_packets=window)
-    sender.ack(0, blocks=[(1, 4)])
-    assert sender.sub.cwnd_bytes == sender.sub.ssthresh_bytes == window * MSS // 2
-    sender.ack(0, blocks=[(5, 7), (1, 4)])
-    assert sender.sub.cwnd_bytes == window * MSS // 2
+    for window in [7, 8, 9, 13]:
+        with subtests.test(window=window):
+            sender = Sender("sack", initial_window_packets=window)
+            sender.ack(0, blocks=[(1, 4)])
+            assert sender.sub.cwnd_bytes == sender.sub.ssthresh_bytes == window * MSS // 2
+            sender.ack(0, blocks=[(5, 7), (1, 4)])
+            assert sender.sub.cwnd_bytes == window * MSS // 2
 
 
 def test_in_flight_never_more_than_the_window():

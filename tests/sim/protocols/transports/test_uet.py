@@ -347,23 +347,22 @@ def test_nscc_is_what_its_rules_say(seed):
         assert sub.cwnd_bytes / MSS == pytest.approx(second.window, rel=1e-6, abs=1.5 / MSS)
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
+def test_one_flow_alone_has_the_ideal_time_to_the_picosecond(subtests):
+    """Limiting case: the first window is one and a half bandwidth-delay products, on four paths."""
+    cases = [
         ("uet", {}),
         ("uet", {"transport": {"ack_every": 4}}),
         ("uet", {"congestion": {"window": "ecn"}}),
         ("uet_drop", {}),
-    ],
-)
-def test_one_flow_alone_has_the_ideal_time_to_the_picosecond(name, options):
-    """Limiting case: the first window is one and a half bandwidth-delay products, on four paths."""
-    kind = ParallelPaths(paths=4, hosts_per_side=2, rate_bps=1e9, delay_s=10e-6)
-    flows = flow_list([(0, 2, 500 * MSS - 700, 3.0)])
-    setup = setup_of(kind, flows, name, **options)
-    found = run(setup)
-    ideal = ideal_fct_s(flows, setup.fabric, mss_bytes=MSS, header_bytes=40)
-    assert found.flows["received_ps"][0] - found.flows["start_ps"][0] == round(ideal[0] * 1e12)
+    ]
+    for name, options in cases:
+        with subtests.test(name=name, options=options):
+            kind = ParallelPaths(paths=4, hosts_per_side=2, rate_bps=1e9, delay_s=10e-6)
+            flows = flow_list([(0, 2, 500 * MSS - 700, 3.0)])
+            setup = setup_of(kind, flows, name, **options)
+            found = run(setup)
+            ideal = ideal_fct_s(flows, setup.fabric, mss_bytes=MSS, header_bytes=40)
+            assert found.flows["received_ps"][0] - found.flows["start_ps"][0] == round(ideal[0] * 1e12)
 
 
 SEVERAL = Dumbbell(hosts_per_side=8, rate_bps=1e9, delay_s=12.5e-6)

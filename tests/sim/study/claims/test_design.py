@@ -47,9 +47,8 @@ LESS, MORE, EQUAL = of_scheme(A=0.6, B=1.0, C=1.0), of_scheme(A=1.6, B=1.0, C=1.
 PAIR = {"subject": "A", "baseline": "B"}
 
 
-@pytest.mark.parametrize(
-    ("value", "claim", "expected"),
-    [
+def test_the_word_on_a_comparison_is_that_of_its_size(subtests):
+    cases = [
         (LESS, {"is": "lower"}, "holds"),
         (MORE, {"is": "lower"}, "fails"),
         (MORE, {"is": "higher"}, "holds"),
@@ -96,15 +95,14 @@ PAIR = {"subject": "A", "baseline": "B"}
         (LESS, {"is": "equal", "printed": "-400 ms"}, "agrees"),  # a gap in its unit
         (LESS, {"is": "equal", "printed": "-4 ms"}, "differs"),
         (LESS, {"is": "equal", "printed": "400 ms"}, "fails"),
-    ],
-)
-def test_the_word_on_a_comparison_is_that_of_its_size(value, claim, expected):
-    assert word(value, **PAIR, **claim) == expected
+    ]
+    for value, claim, expected in cases:
+        with subtests.test(value=value, claim=claim, expected=expected):
+            assert word(value, **PAIR, **claim) == expected
 
 
-@pytest.mark.parametrize(
-    ("claim", "expected"),
-    [
+def test_a_level_is_in_the_unit_that_is_printed(subtests):
+    cases = [
         ({"is": "equal", "printed": "600 ms"}, "agrees"),
         ({"is": "equal", "printed": "0.60"}, "agrees"),
         ({"is": "equal", "printed": "126 ms"}, "differs"),
@@ -113,10 +111,10 @@ def test_the_word_on_a_comparison_is_that_of_its_size(value, claim, expected):
         ({"is": "above", "printed": "1.0 s"}, "fails"),
         ({"is": "above", "printed": "1 s"}, "holds"),  # within half a second
         ({"is": "above", "printed": "0"}, "holds"),
-    ],
-)
-def test_a_level_is_in_the_unit_that_is_printed(claim, expected):
-    assert word(LESS, subject="A", **claim) == expected
+    ]
+    for claim, expected in cases:
+        with subtests.test(claim=claim, expected=expected):
+            assert word(LESS, subject="A", **claim) == expected
 
 
 def test_a_count_is_compared_over_the_time_that_is_printed_in_settings_that_run_shorter():
@@ -241,9 +239,8 @@ def test_counts_that_can_be_0_are_compared_by_their_difference():
     assert decide(statement.samples(none, SEEDS)).word == "open"
 
 
-@pytest.mark.parametrize(
-    ("claim", "told"),
-    [
+def test_a_claim_that_says_too_little_or_too_much_is_refused(subtests):
+    cases = [
         ({"subject": "A", "is": "lower"}, "is = 'lower' compares: name a baseline"),
         ({"subject": "A", "is": "close"}, "is = 'close' compares: name a baseline"),
         ({"subject": "A", "is": "equal"}, "is = 'equal' needs a size: give printed"),
@@ -279,11 +276,10 @@ def test_counts_that_can_be_0_are_compared_by_their_difference():
         ({"metric": "", **PAIR, "is": "lower"}, "c: metric is missing"),
         ({"metric": "mean_fct_sort_s", **PAIR, "is": "lower"}, "no metric mean_fct_sort_s: did you mean"),
         ({"metric": "p9999_fct_s", **PAIR, "is": "lower"}, "p9999_fct_s is no percentile that is recorded: there are "),
-    ],
-)
-def test_a_claim_that_says_too_little_or_too_much_is_refused(claim, told):
-    with pytest.raises(ParameterError, match=told):
-        word(EQUAL, **claim)
+    ]
+    for claim, told in cases:
+        with subtests.test(claim=claim, told=told), pytest.raises(ParameterError, match=told):
+            word(EQUAL, **claim)
 
 
 def test_a_value_beside_times_lower_is_how_many_times_it_is_lower():
@@ -295,9 +291,8 @@ def test_a_value_beside_times_lower_is_how_many_times_it_is_lower():
     assert found.values[-1] < 2 or len(found.values) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [
+def test_the_digits_of_what_is_printed_are_its_reading_error(subtests):
+    cases = [
         ("126 ms", 125.5, 126.5),
         ("0.013", 0.0125, 0.0135),
         ("~10 x", 9.5, 10.5),
@@ -307,10 +302,10 @@ def test_a_value_beside_times_lower_is_how_many_times_it_is_lower():
         ("-5 percentage points", -5.5, -4.5),
         ("1.37e7", 13.65e6, 13.75e6),
         ("0", -0.5, 0.5),
-    ],
-)
-def test_the_digits_of_what_is_printed_are_its_reading_error(text, low, high):
-    assert Printed.read(text).range == pytest.approx((low, high), rel=1e-8)
+    ]
+    for text, low, high in cases:
+        with subtests.test(text=text, low=low, high=high):
+            assert Printed.read(text).range == pytest.approx((low, high), rel=1e-8)
 
 
 def test_an_interval_of_tau_ends_where_tau_does():
@@ -377,9 +372,8 @@ def test_an_order_is_absent_at_the_last_look_only():
     assert decide(sized.samples(rows_of(sized, EQUAL), SEEDS), is_last=False).word == "absent"
 
 
-@pytest.mark.parametrize(
-    ("claim", "value", "factor"),
-    [
+def test_the_factor_by_which_a_value_is_off_print(subtests):
+    cases = [
         ({"subject": "A", "is": "equal", "printed": "300 ms"}, LESS, 2.0),
         ({"subject": "A", "is": "equal", "printed": "600 ms"}, LESS, 1.0),
         ({**PAIR, "is": "lower", "printed": "70 %"}, LESS, 2.0),
@@ -392,9 +386,9 @@ def test_an_order_is_absent_at_the_last_look_only():
         ({**PAIR, "is": "lower", "printed": "1.2 x"}, LESS, 1.39),
         ({**PAIR, "is": "lower"}, LESS, 0.0),
         ({**PAIR, "is": "equal", "printed": "-4 ms"}, LESS, 0.0),
-    ],
-)
-def test_the_factor_by_which_a_value_is_off_print(claim, value, factor):
-    statement = stated(**claim)
-    points = statement.samples(rows_of(statement, value), SEEDS)
-    assert statement.times_printed(one.median for one in points) == pytest.approx(factor, rel=0.02)
+    ]
+    for claim, value, factor in cases:
+        with subtests.test(claim=claim, value=value, factor=factor):
+            statement = stated(**claim)
+            points = statement.samples(rows_of(statement, value), SEEDS)
+            assert statement.times_printed(one.median for one in points) == pytest.approx(factor, rel=0.02)

@@ -114,17 +114,20 @@ def test_seeds_have_to_be_there_at_both_scales(short):
     assert judged(fewer, (SEEDS,), level=FALSE_ALARM).next_seeds == SEEDS
 
 
-@pytest.mark.parametrize(("median", "seeds"), [(2.4, 64), (2.0, 32), (2.5, 0)])
-def test_seeds_that_decide_are_foreseen_from_those_that_are_there(median, seeds):
+def test_seeds_that_decide_are_foreseen_from_those_that_are_there(subtests):
     """A printed 2 s is read as 1.5 to 2.5: what lies in the middle needs fewer seeds, at the edge none are enough."""
-    scatter = np.array([-0.6, -0.3, -0.08, -0.02, 0.02, 0.08, 0.3, 0.6])
-    values = {"TCP": median + scatter}
-    found = judged(of_runs(stated(**LEVEL), values), (8, 16, 32), level=FALSE_ALARM)
-    assert (found.decision.word, found.seeds, found.next_seeds) == ("open", 8, 16)
-    assert foreseen_seeds(found, (8, 16, 32), level=FALSE_ALARM) == seeds
-    more = {"TCP": np.tile(values["TCP"], seeds // 8)}
-    if seeds:
-        assert judged(of_runs(stated(**LEVEL), more), (8, 16, 32, 64), level=FALSE_ALARM).decision.word == "agrees"
+    for median, seeds in [(2.4, 64), (2.0, 32), (2.5, 0)]:
+        with subtests.test(median=median, seeds=seeds):
+            scatter = np.array([-0.6, -0.3, -0.08, -0.02, 0.02, 0.08, 0.3, 0.6])
+            values = {"TCP": median + scatter}
+            found = judged(of_runs(stated(**LEVEL), values), (8, 16, 32), level=FALSE_ALARM)
+            assert (found.decision.word, found.seeds, found.next_seeds) == ("open", 8, 16)
+            assert foreseen_seeds(found, (8, 16, 32), level=FALSE_ALARM) == seeds
+            more = {"TCP": np.tile(values["TCP"], seeds // 8)}
+            if seeds:
+                assert (
+                    judged(of_runs(stated(**LEVEL), more), (8, 16, 32, 64), level=FALSE_ALARM).decision.word == "agrees"
+                )
 
 
 def test_an_order_that_is_not_there_is_absent_at_more_seeds_than_the_limit():
@@ -171,15 +174,19 @@ def both(values):
     return twice({"RepFlow": values, "TCP": [1] * 4})
 
 
-@pytest.mark.parametrize(
-    ("after", "changed"),
-    [([1.1, 2.2, 3.3, 4.4], True), ([1.01, 1.98, 3.03, 3.96], False), ([1, 2, 3, 4], False), ([9, 2, 3, 4], False)],
-)
-def test_a_change_is_proven_seed_by_seed(after, changed):
+def test_a_change_is_proven_seed_by_seed(subtests):
     """The samples spread by far more than they change."""
-    statement = stated(**RATIO)
-    before, found = (of_runs(statement, both(values)) for values in ([1, 2, 3, 4], after))
-    assert is_changed(before, found, SEEDS, level=FALSE_ALARM) is changed
+    cases = [
+        ([1.1, 2.2, 3.3, 4.4], True),
+        ([1.01, 1.98, 3.03, 3.96], False),
+        ([1, 2, 3, 4], False),
+        ([9, 2, 3, 4], False),
+    ]
+    for after, changed in cases:
+        with subtests.test(after=after, changed=changed):
+            statement = stated(**RATIO)
+            before, found = (of_runs(statement, both(values)) for values in ([1, 2, 3, 4], after))
+            assert is_changed(before, found, SEEDS, level=FALSE_ALARM) is changed
 
 
 @pytest.mark.agreement
@@ -209,19 +216,18 @@ def test_what_says_nothing_does_not_change():
     assert not is_changed(before, after, SEEDS, level=FALSE_ALARM)
 
 
-@pytest.mark.parametrize(
-    ("claim", "carried_over"),
-    [
+def test_tails_are_not_carried_over_but_their_signs_are(subtests):
+    cases = [
         (RATIO, True),
         (RATIO | {"metric": "p99_fct_short_s"}, False),
         (RATIO | {"metric": "p99_fct_s"}, False),
         (LEVEL | {"metric": "p999_fct_short_s"}, False),
         ({"subject": ["TCP", "RPS"], "x": "scheme", "is": "rising", "metric": "p99_fct_short_s"}, True),
         (RATIO | {"metric": "timeouts_short"}, True),
-    ],
-)
-def test_tails_are_not_carried_over_but_their_signs_are(claim, carried_over):
-    assert can_be_carried_over(stated(**claim)) is carried_over
+    ]
+    for claim, carried_over in cases:
+        with subtests.test(claim=claim, carried_over=carried_over):
+            assert can_be_carried_over(stated(**claim)) is carried_over
 
 
 def test_what_was_run_at_both_scales_supports_what_is_carried_over():
