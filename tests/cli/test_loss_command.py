@@ -60,9 +60,8 @@ def test_receptions_are_drawn_a_part_at_a_time(packets, capsys, monkeypatch):
     assert all(0.05 < row["lost_ratio"] < 0.15 for row in rows[0])
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
+def test_losses_that_cannot_be_are_refused(subtests, packets, capsys):
+    cases = [
         (["--receptions", 0], "--receptions = 0"),
         (["--paths", 4], "--paths and --blocked-paths go together"),
         (["--paths", 0, "--blocked-paths", 0], "--paths = 0, but it must be at least 1"),
@@ -70,12 +69,12 @@ def test_receptions_are_drawn_a_part_at_a_time(packets, capsys, monkeypatch):
         (["--paths", 4, "--blocked-paths", 5], "there are 4 paths"),
         (["--paths", 4, "--blocked-paths", -1], "--blocked-paths = -1"),
         (["--blocking-prob", 1.5], "1.5 is no probability: 1.5% is 0.015"),
-    ],
-)
-def test_losses_that_cannot_be_are_refused(options, told, packets, capsys):
-    code, printed = ended(["simulate-loss", packets, *options], capsys)
-    assert code == 2
-    assert told in printed.err
+    ]
+    for options, told in cases:
+        with subtests.test(options=options, told=told):
+            code, printed = ended(["simulate-loss", packets, *options], capsys)
+            assert code == 2
+            assert told in printed.err
 
 
 def test_estimates_count_what_has_to_be_solved():

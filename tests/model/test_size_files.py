@@ -23,9 +23,8 @@ def refusal(tmp_path, text):
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_points_are_read_however_they_are_separated(subtests, tmp_path):
+    cases = [
         "1000,0.25\n5000,0.75\n20000,1\n",
         "size_bytes,cdf\n1000,0.25\n5000,0.75\n20000,1\n",
         "Size_KB,CDF\n1,0.25\n5000B,0.75\n20,1\n",
@@ -34,14 +33,14 @@ def refusal(tmp_path, text):
         "cdf\tsize_bytes\n0.25\t1000\n# half\n0.75\t5000\n1\t20000\n",
         "1KB;25\n5KB;75\n20KB;100\n",
         "﻿1e3, .25\r\n5e3, .75\r\n2e4, 1.0\r\n",
-    ],
-)
-def test_points_are_read_however_they_are_separated(text, tmp_path):
-    found = read_flow_sizes(written(tmp_path, text))
-    expected = FlowSizes(np.array([1000.0, 5000.0, 20000.0]), np.array([0.25, 0.75, 1.0]))
-    assert found.sizes.tolist() == expected.sizes.tolist()
-    assert found.cdf_values.tolist() == expected.cdf_values.tolist()
-    assert found.name == "sizes.csv"
+    ]
+    for text in cases:
+        with subtests.test(text=text):
+            found = read_flow_sizes(written(tmp_path, text))
+            expected = FlowSizes(np.array([1000.0, 5000.0, 20000.0]), np.array([0.25, 0.75, 1.0]))
+            assert found.sizes.tolist() == expected.sizes.tolist()
+            assert found.cdf_values.tolist() == expected.cdf_values.tolist()
+            assert found.name == "sizes.csv"
 
 
 def test_the_published_files_are_read_as_load_workload_does():
@@ -58,9 +57,8 @@ POINT = "write a size in bytes and F, as in 100000,0.6 or 100KB,60"
 COLUMNS = "the columns are size_bytes, cdf and perhaps ignored"
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_what_is_no_point_is_told_in_one_line(subtests, tmp_path):
+    cases = [
         ("", f"sizes.csv holds no row of size_bytes,cdf: {POINT}"),
         ("size_bytes,cdf\n", "sizes.csv holds no row of size_bytes,cdf"),
         ("1000,0.5\n2000\n", f"sizes.csv line 2: '2000' has 1 cell for 2 columns, separated by commas: {POINT}"),
@@ -78,22 +76,24 @@ COLUMNS = "the columns are size_bytes, cdf and perhaps ignored"
         ("1000b,1\n", "sizes.csv line 1: size_bytes: '1000b' is not a size: b is bits"),
         ("1Gbps,1\n", "sizes.csv line 1: size_bytes: '1Gbps' is not a size"),
         ("0,1\n", "sizes.csv: all sizes are 0"),
-    ],
-)
-def test_what_is_no_point_is_told_in_one_line(text, told, tmp_path):
-    assert refusal(tmp_path, text).startswith(told)
+    ]
+    for text, told in cases:
+        with subtests.test(text=text, told=told):
+            assert refusal(tmp_path, text).startswith(told)
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize(("row", "column"), [("{}0.6", "size_bytes"), ("5000{}", "cdf"), (" {}0.6", "size_bytes")])
-@pytest.mark.parametrize("heads", ["size_bytes{}cdf\n", ""])
-def test_an_empty_cell_is_refused_with_its_line(separator, row, column, heads, tmp_path):
+def test_an_empty_cell_is_refused_with_its_line(subtests, tmp_path):
     """Catches rows that are left out because their first cell is empty; the points that stayed gave another mean."""
-    text = f"{heads}1000{{}}0.2\n{row}\n9000{{}}1\n".replace("{}", separator)
-    line = 3 if heads else 2
-    assert refusal(tmp_path, text).startswith(f"sizes.csv line {line}: {column}: an empty cell")
-    cut = f"1000{separator}0.2\n{separator}5000{separator}0.7\n9000{separator}1\n"
-    assert "line 2" in refusal(tmp_path, cut)
+    cases = [("{}0.6", "size_bytes"), ("5000{}", "cdf"), (" {}0.6", "size_bytes")]
+    for heads in ["size_bytes{}cdf\n", ""]:
+        for row, column in cases:
+            for separator in [",", ";", "\t"]:
+                with subtests.test(heads=heads, row=row, column=column, separator=separator):
+                    text = f"{heads}1000{{}}0.2\n{row}\n9000{{}}1\n".replace("{}", separator)
+                    line = 3 if heads else 2
+                    assert refusal(tmp_path, text).startswith(f"sizes.csv line {line}: {column}: an empty cell")
+                    cut = f"1000{separator}0.2\n{separator}5000{separator}0.7\n9000{separator}1\n"
+                    assert "line 2" in refusal(tmp_path, cut)
 
 
 def test_only_rows_without_any_text_are_left_out(tmp_path):
@@ -101,9 +101,9 @@ def test_only_rows_without_any_text_are_left_out(tmp_path):
     assert found.sizes.tolist() == [1000, 1000, 2000]
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_the_line_where_points_are_no_distribution_is_told(subtests, tmp_path):
+    """With the numbers of the file, not those that they were turned into."""
+    cases = [
         ("1 0.30\n2 0.35\n# half\n3 0.330\n4 1\n", "line 4: F = 0.330 after 0.35, but a distribution function never"),
         ("7 17.5\n8 16.4286\n9 100\n", "line 2: F = 16.4286 after 17.5, but"),
         ("1 0.3\n3KB 0.5\n\n2KB 0.7\n9KB 1\n", "line 4: a size of 2KB after 3KB, but points are listed by increasing"),
@@ -116,16 +116,14 @@ def test_only_rows_without_any_text_are_left_out(tmp_path):
         ("size_bytes,cdf_percent\n9,0.5\n10,1\n", "line 3: F ends at 1, but percent end at 100"),
         ("size_bytes,cdf_percent\n9,50\n10,10000\n", "line 3: F ends at 10000, but percent end at 100"),
         ("100,0\n1000,0.5\n2000,1.0\n3000,100\n", "line 2: F = 0.5, and F ends at 100: percent or probabilities?"),
-    ],
-)
-def test_the_line_where_points_are_no_distribution_is_told(text, told, tmp_path):
-    """With the numbers of the file, not those that they were turned into."""
-    assert refusal(tmp_path, text).startswith(f"sizes.csv {told}")
+    ]
+    for text, told in cases:
+        with subtests.test(text=text, told=told):
+            assert refusal(tmp_path, text).startswith(f"sizes.csv {told}")
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
+def test_percent_are_read_where_they_are_meant(subtests, tmp_path):
+    cases = [
         ("size_bytes,cdf\n10,0\n20,100\n", [0, 1]),  # nothing that could be a probability
         ("10,0.5\n20,50\n30,100\n", [0, 0.005, 0.5, 1]),
         ("size_bytes,CDF_percent\n10,0.5\n20,100\n", [0, 0.005, 1]),
@@ -134,10 +132,10 @@ def test_the_line_where_points_are_no_distribution_is_told(text, told, tmp_path)
         ("10,40\n20,100.00000000000001\n", [0, 0.4, 1]),
         ("10,0.4\n20,0.9999999999999999\n", [0, 0.4, 1]),
         ("10,0.4\n20,1.0000000000000002\n", [0, 0.4, 1]),
-    ],
-)
-def test_percent_are_read_where_they_are_meant(text, values, tmp_path):
-    assert read_flow_sizes(written(tmp_path, text)).cdf_values.tolist() == values
+    ]
+    for text, values in cases:
+        with subtests.test(text=text, values=values):
+            assert read_flow_sizes(written(tmp_path, text)).cdf_values.tolist() == values
 
 
 def test_sizes_in_packets_are_read_with_1460_bytes_each(tmp_path):
@@ -185,9 +183,9 @@ def test_a_step_is_drawn_and_nothing_between_steps(heads, tmp_path):
     assert found.cdf([999, 1000, 19_999, 20_000]).tolist() == [0, 0.5, 0.5, 1]
 
 
-@pytest.mark.parametrize(
-    ("heads", "told"),
-    [
+def test_heads_of_other_columns_are_refused(subtests, tmp_path):
+    """Catches heads that are left out unread."""
+    cases = [
         ("size,cdf", f"unknown column 'size': {COLUMNS}"),
         ("size_bytes,pdf", f"unknown column 'pdf': {COLUMNS}"),
         ("size_bytes,cdf,size_packets", "'size_packets' is the second column for 'size_bytes': leave one out"),
@@ -197,11 +195,10 @@ def test_a_step_is_drawn_and_nothing_between_steps(heads, tmp_path):
             "size_bytes",
             "no column cdf in ['size_bytes'], separated by blanks: the first line names the columns, size_bytes, cdf",
         ),
-    ],
-)
-def test_heads_of_other_columns_are_refused(heads, told, tmp_path):
-    """Catches heads that are left out unread."""
-    assert refusal(tmp_path, f"# mine\n{heads}\n1,0.5\n2,1\n").startswith(f"sizes.csv line 2: {told}")
+    ]
+    for heads, told in cases:
+        with subtests.test(heads=heads, told=told):
+            assert refusal(tmp_path, f"# mine\n{heads}\n1,0.5\n2,1\n").startswith(f"sizes.csv line 2: {told}")
 
 
 def test_a_size_in_kilobytes_is_exact(tmp_path):

@@ -294,9 +294,8 @@ def test_a_file_of_paths(tmp_path):
     assert (plain.burst_packets, plain.delay, plain.mean_loss) == (None, None, pytest.approx(0.105))
 
 
-@pytest.mark.parametrize(
-    ("text", "refusal"),
-    [
+def test_a_file_that_is_none(subtests, tmp_path):
+    cases = [
         ("loss\n1.5\n", "line 2: loss: loss = 1.5, but a probability lies in [0, 1]"),
         ("loss\n1%\n", "line 2: loss: '1%' is no number: write loss as in 0.01"),
         ("loss,speed\n0.1,2\n", "line 1: unknown column 'speed'"),
@@ -308,10 +307,10 @@ def test_a_file_of_paths(tmp_path):
         ("loss,delay_us\n0.1,-3\n", "line 2: delay_us: '-3'"),
         ("loss,count\n0.1,40000\n0.1,40000\n", "80000 paths"),
         ("weight\n0.1\n", "no column loss"),
-    ],
-)  # fmt: skip
-def test_a_file_that_is_none(text, refusal, tmp_path):
-    with pytest.raises(ParameterError) as caught:
-        read_paths(written(tmp_path, text))
-    assert refusal in str(caught.value)
-    assert "\n" not in str(caught.value)
+    ]
+    for text, refusal in cases:
+        with subtests.test(text=text, refusal=refusal):
+            with pytest.raises(ParameterError) as caught:
+                read_paths(written(tmp_path, text))
+            assert refusal in str(caught.value)
+            assert "\n" not in str(caught.value)

@@ -74,21 +74,22 @@ def from_files(kind: FabricKind, folder: Path) -> Topology:
     return Topology(nodes=nodes, edges=edges, **shared)
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_a_fabric_that_was_written_to_files_is_the_same(name: str, tmp_path: Path) -> None:
-    built, read = WRITTEN[name].build(), from_files(WRITTEN[name], tmp_path).build()
-    for array in (*ARRAYS, "leaf_of_host"):
-        ours, theirs = getattr(read, array), getattr(built, array)
-        assert ours.dtype == theirs.dtype
-        assert np.array_equal(ours, theirs), array
-    assert (read.node_names, read.port_names) == (built.node_names, built.port_names)
-    assert len(read.epochs) == len(built.epochs)
-    for ours, theirs in zip(read.epochs, built.epochs, strict=True):
-        assert ours.time_ps == theirs.time_ps
-        assert np.array_equal(ours.port_up, theirs.port_up)
-        for part in ("first", "count", "candidates"):
-            assert np.array_equal(getattr(ours.routes, part), getattr(theirs.routes, part))
-    assert set(read.port_path) == {NO_PATH}
+def test_a_fabric_that_was_written_to_files_is_the_same(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for name in WRITTEN:
+        with subtests.test(name=name):
+            built, read = WRITTEN[name].build(), from_files(WRITTEN[name], tmp_path).build()
+            for array in (*ARRAYS, "leaf_of_host"):
+                ours, theirs = getattr(read, array), getattr(built, array)
+                assert ours.dtype == theirs.dtype
+                assert np.array_equal(ours, theirs), array
+            assert (read.node_names, read.port_names) == (built.node_names, built.port_names)
+            assert len(read.epochs) == len(built.epochs)
+            for ours, theirs in zip(read.epochs, built.epochs, strict=True):
+                assert ours.time_ps == theirs.time_ps
+                assert np.array_equal(ours.port_up, theirs.port_up)
+                for part in ("first", "count", "candidates"):
+                    assert np.array_equal(getattr(ours.routes, part), getattr(theirs.routes, part))
+            assert set(read.port_path) == {NO_PATH}
 
 
 @pytest.mark.parametrize("scheme", ["rps", "caps"])
@@ -311,26 +312,29 @@ def test_networkx_and_files_describe_the_same_topology(tmp_path: Path) -> None:
     assert Topology.from_networkx(numbers).build().port_names[:2] == ("0>2", "2>0")
 
 
-@pytest.mark.parametrize("save", ["gml", "graphml", "units", "numpy"])
-def test_a_graph_that_was_saved_or_has_units_is_the_same_topology(save: str, tmp_path: Path) -> None:
+def test_a_graph_that_was_saved_or_has_units_is_the_same_topology(subtests: pytest.Subtests, tmp_path: Path) -> None:
     """GML writes whole numbers beyond 32 bits as texts."""
-    graph = nx.Graph()
-    graph.add_nodes_from([("x", {"kind": "host"}), ("y", {"kind": "host"}), ("s", {"kind": "switch", "tier": 0})])
-    graph.add_edge("x", "s", rate_bps=10**10, delay_s=2e-6, buffer_bytes=3 * 10**9)
-    graph.add_edge("y", "s", rate_bps=10**9, delay_s=2e-6, buffer_packets=7)
-    expected = Topology.from_networkx(graph)
-    assert [edge.rate_bps for edge in expected.edges] == [1e10, 1e9]
-    if save == "units":
-        graph.edges["x", "s"].update(rate_bps="10Gbps", delay_s="2us", buffer_bytes="3GB")
-    elif save == "numpy":
-        graph.edges["x", "s"].update(
-            rate_bps=np.int64(10**10), delay_s=np.float64(2e-6), buffer_bytes=np.int64(3 * 10**9)
-        )
-        graph.nodes["s"]["tier"] = np.int8(0)
-    else:
-        getattr(nx, f"write_{save}")(graph, tmp_path / "graph")
-        graph = getattr(nx, f"read_{save}")(tmp_path / "graph")
-    assert Topology.from_networkx(graph) == expected
+    for save in ["gml", "graphml", "units", "numpy"]:
+        with subtests.test(save=save):
+            graph = nx.Graph()
+            graph.add_nodes_from(
+                [("x", {"kind": "host"}), ("y", {"kind": "host"}), ("s", {"kind": "switch", "tier": 0})]
+            )
+            graph.add_edge("x", "s", rate_bps=10**10, delay_s=2e-6, buffer_bytes=3 * 10**9)
+            graph.add_edge("y", "s", rate_bps=10**9, delay_s=2e-6, buffer_packets=7)
+            expected = Topology.from_networkx(graph)
+            assert [edge.rate_bps for edge in expected.edges] == [1e10, 1e9]
+            if save == "units":
+                graph.edges["x", "s"].update(rate_bps="10Gbps", delay_s="2us", buffer_bytes="3GB")
+            elif save == "numpy":
+                graph.edges["x", "s"].update(
+                    rate_bps=np.int64(10**10), delay_s=np.float64(2e-6), buffer_bytes=np.int64(3 * 10**9)
+                )
+                graph.nodes["s"]["tier"] = np.int8(0)
+            else:
+                getattr(nx, f"write_{save}")(graph, tmp_path / "graph")
+                graph = getattr(nx, f"read_{save}")(tmp_path / "graph")
+            assert Topology.from_networkx(graph) == expected
 
 
 def bad_graph(change: str) -> Any:
@@ -406,16 +410,15 @@ def refusal(folder: Path, nodes: list[str], links: list[str]) -> ParameterError:
     return raised.value
 
 
-@pytest.mark.parametrize(("file", "line", "text", "fault"), FAULTS)
-def test_each_fault_of_a_file_is_named_with_its_line(
-    file: str, line: int, text: str, fault: str, tmp_path: Path
-) -> None:
-    lines = {"nodes": list(NODES), "links": list(LINKS)}
-    lines[file][line - 1] = text
-    error = refusal(tmp_path, *lines.values())
-    found = [str(error), *getattr(error, "__notes__", [])]
-    assert any(fault in text for text in found), found
-    assert all(text.startswith(("nodes.csv line ", "links.csv line ")) and "\n" not in text for text in found)
+def test_each_fault_of_a_file_is_named_with_its_line(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for file, line, text, fault in FAULTS:
+        with subtests.test(file=file, line=line, text=text, fault=fault):
+            lines = {"nodes": list(NODES), "links": list(LINKS)}
+            lines[file][line - 1] = text
+            error = refusal(tmp_path, *lines.values())
+            found = [str(error), *getattr(error, "__notes__", [])]
+            assert any(fault in text for text in found), found
+            assert all(text.startswith(("nodes.csv line ", "links.csv line ")) and "\n" not in text for text in found)
 
 
 def test_all_faults_are_named_at_once(tmp_path: Path) -> None:
@@ -442,9 +445,8 @@ def test_of_many_faults_the_first_are_named(tmp_path: Path) -> None:
     assert error.__notes__[-1] == "there may be more: nothing was read beyond this"
 
 
-@pytest.mark.parametrize(
-    ("fabric", "rule"),
-    [
+def test_other_tables_are_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    cases = [
         ({"kind": "file", "nodes_file": "n.csv"}, "kind = 'file' has the keys nodes_file and links_file"),
         ({"kind": "file", "nodes_file": "n.csv", "links_file": "l.csv", "nodes": []}, "from files only"),
         ({"kind": "file", "nodes_file": "n.csv", "links_file": "l.csv", "rate_bps": 1e9}, "unknown key `rate_bps`"),
@@ -456,13 +458,13 @@ def test_of_many_faults_the_first_are_named(tmp_path: Path) -> None:
         ({"kind": "topology", **GRAPH, "edges": [GRAPH["edges"][0] | {"colour": 1}] * 2}, "unknown key `colour`"),
         ({"kind": "topology", "nodes": [], "edges": []}, r"fabric.nodes: Expected `array` of length >= 3"),
         ({"kind": "topology", "nodes": GRAPH["nodes"][1:], "edges": GRAPH["edges"][1:]}, "fewer than two hosts"),
-    ],
-)
-def test_other_tables_are_refused(fabric: dict[str, Any], rule: str, tmp_path: Path) -> None:
-    saved_files(tmp_path)
-    traffic = [{"kind": "batch", "flow_bytes": 1}]
-    with pytest.raises(ParameterError, match=rule):
-        prepare(from_dict({"fabric": fabric, "traffic": traffic}, folder=tmp_path))
+    ]
+    for fabric, rule in cases:
+        with subtests.test(fabric=fabric, rule=rule):
+            saved_files(tmp_path)
+            traffic = [{"kind": "batch", "flow_bytes": 1}]
+            with pytest.raises(ParameterError, match=rule):
+                prepare(from_dict({"fabric": fabric, "traffic": traffic}, folder=tmp_path))
 
 
 def test_probes_and_pairs_know_the_names_and_leaves_of_a_topology() -> None:

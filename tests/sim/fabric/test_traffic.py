@@ -393,13 +393,14 @@ BAD_FLOWS = [
 ]
 
 
-@pytest.mark.parametrize(("lines", "fault"), BAD_FLOWS)
-def test_a_bad_line_of_a_flow_file_is_named(lines: list[str], fault: str, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError) as raised:
-        read(tmp_path, *lines)
-    assert str(raised.value).startswith("flows.csv")
-    assert fault in str(raised.value)
-    assert len(str(raised.value)) < 300
+def test_a_bad_line_of_a_flow_file_is_named(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for lines, fault in BAD_FLOWS:
+        with subtests.test(lines=lines, fault=fault):
+            with pytest.raises(ParameterError) as raised:
+                read(tmp_path, *lines)
+            assert str(raised.value).startswith("flows.csv")
+            assert fault in str(raised.value)
+            assert len(str(raised.value)) < 300
 
 
 def test_all_bad_lines_are_named(tmp_path: Path) -> None:
@@ -434,17 +435,25 @@ def test_flow_files_of_spreadsheets_are_read(encoding: str, tmp_path: Path) -> N
     assert read_flow_csv(file).flows == [(0, 1, 1000, 0.5), (1, 0, 2000, 0.25)]
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t", " ", " ; ", "   ", ",\t"])
-def test_whatever_separates_the_cells_a_flow_list_is_the_same(separator: str, tmp_path: Path) -> None:
+def test_whatever_separates_the_cells_a_flow_list_is_the_same(subtests: pytest.Subtests, tmp_path: Path) -> None:
     """With comments, which count as lines, and a cell in quotes."""
-    lines = ["# flows, of run; 3", "src dst bytes start_ms job", "0 2 1000 0 a", "  # half", "", '2 0 1KB .5 "b"']
-    found = read(tmp_path, *(line if "#" in line else line.replace(" ", separator) for line in lines))
-    assert found.flows == [(0, 2, 1000, 0.0), (2, 0, 1000, 0.0005)]
-    assert found.table.lines == [3, 6]
-    if separator in ",;\t ":
-        assert found.table.extra == {"job": ["a", "b"]}
-    with pytest.raises(ParameterError, match=r"^flows\.csv line 4: src"):
-        read(tmp_path, *(line.replace(" ", separator) for line in ("#", lines[1], "", "x 1 1 1 1")))
+    for separator in [",", ";", "\t", " ", " ; ", "   ", ",\t"]:
+        with subtests.test(separator=separator):
+            lines = [
+                "# flows, of run; 3",
+                "src dst bytes start_ms job",
+                "0 2 1000 0 a",
+                "  # half",
+                "",
+                '2 0 1KB .5 "b"',
+            ]
+            found = read(tmp_path, *(line if "#" in line else line.replace(" ", separator) for line in lines))
+            assert found.flows == [(0, 2, 1000, 0.0), (2, 0, 1000, 0.0005)]
+            assert found.table.lines == [3, 6]
+            if separator in ",;\t ":
+                assert found.table.extra == {"job": ["a", "b"]}
+            with pytest.raises(ParameterError, match=r"^flows\.csv line 4: src"):
+                read(tmp_path, *(line.replace(" ", separator) for line in ("#", lines[1], "", "x 1 1 1 1")))
 
 
 def test_the_separator_is_that_of_the_heads_outside_quotes(tmp_path: Path) -> None:

@@ -113,17 +113,18 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "named"), BROKEN)
-def test_a_broken_rule_is_one_line_with_its_key(old: str, new: str, named: str, tmp_path: Path) -> None:
-    text = SMALL.replace('"', "'")
-    assert old in text
-    file = tmp_path / "broken.toml"
-    file.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(ParameterError) as raised:
-        load_scenario(file)
-    assert named in str(raised.value)
-    assert str(raised.value).startswith(("broken.toml", "rate_bps"))
-    assert "\n" not in str(raised.value)
+def test_a_broken_rule_is_one_line_with_its_key(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for old, new, named in BROKEN:
+        with subtests.test(old=old, new=new, named=named):
+            text = SMALL.replace('"', "'")
+            assert old in text
+            file = tmp_path / "broken.toml"
+            file.write_text(text.replace(old, new, 1), encoding="utf-8")
+            with pytest.raises(ParameterError) as raised:
+                load_scenario(file)
+            assert named in str(raised.value)
+            assert str(raised.value).startswith(("broken.toml", "rate_bps"))
+            assert "\n" not in str(raised.value)
 
 
 def test_a_struct_made_in_python_is_checked_too() -> None:

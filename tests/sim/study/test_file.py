@@ -90,9 +90,8 @@ def test_the_points_of_a_trend_are_in_the_order_of_their_axis(in_file):
     assert len({one.series for one in rising}) == 1
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
+def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy(subtests, in_file):
+    cases = [
         ("load = [0.2, 0.6]", "load = []", "mine.toml: axes.load: give a list of values"),
         ("load = [0.2, 0.6]", "load = [0.2, 0.2]", "axes.load holds a value twice"),
         ("load = [0.2, 0.6]", "load = [0.2, [1]]", "axes.load: give a list of values"),
@@ -119,14 +118,14 @@ def test_the_points_of_a_trend_are_in_the_order_of_their_axis(in_file):
             "hosts_per_side = 0",
             r"scenario: fabric[.:] ?hosts_per_side",
         ),
-    ],
-)
-def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy(in_file, old, new, told):
-    assert old in STUDY
-    with pytest.raises(ParameterError, match=told) as refused:
-        everything(in_file(STUDY.replace(old, new, 1)))
-    assert "mine.toml" in str(refused.value)
-    assert "\n" not in str(refused.value)
+    ]
+    for old, new, told in cases:
+        with subtests.test(old=old, new=new, told=told):
+            assert old in STUDY
+            with pytest.raises(ParameterError, match=told) as refused:
+                everything(in_file(STUDY.replace(old, new, 1)))
+            assert "mine.toml" in str(refused.value)
+            assert "\n" not in str(refused.value)
 
 
 def study_of(axes, *, scenario=None, **keys):
@@ -222,11 +221,13 @@ def test_two_values_that_give_the_same_runs_are_refused(subtests):
             study_of({"scheme": ["ecmp"], **axes}, scenario={"flows": "{int(flows)}"}, let={"flows": 10})
 
 
-@pytest.mark.parametrize("text", ["seeds = ", "\x00", "a = [" * 5000, "seeds = 1" + "0" * 5000])
-def test_what_is_no_toml_is_refused_in_one_line(in_file, text):
-    with pytest.raises(ParameterError, match=r"mine\.toml") as refused:
-        in_file(text)
-    assert "\n" not in str(refused.value)
+def test_what_is_no_toml_is_refused_in_one_line(subtests, in_file):
+    cases = ["seeds = ", "\x00", "a = [" * 5000, "seeds = 1" + "0" * 5000]
+    for text in cases:
+        with subtests.test(text=text):
+            with pytest.raises(ParameterError, match=r"mine\.toml") as refused:
+                in_file(text)
+            assert "\n" not in str(refused.value)
 
 
 def test_a_study_that_extends_another_has_its_tables_but_not_its_claims(in_file):
@@ -319,13 +320,14 @@ def test_parameters_are_those_of_all_schemes_of_the_file_and_of_what_is_run_if_t
         Study.of(without)
 
 
-@pytest.mark.parametrize(("value", "expected"), [("100us", 2e-4), (1e-4, 2e-4), ("{2 * 1e-4}", 4e-4)])
-def test_a_name_with_a_unit_is_changed_to_a_number_as_the_file_has_it(in_file, value, expected):
+def test_a_name_with_a_unit_is_changed_to_a_number_as_the_file_has_it(subtests, in_file):
     """A template computes with it, so that a text with a unit would be no number."""
-    text = STUDY.replace("[let]", "[let]\ngap_s = 1e-3").replace('[0.2, "10ms"]', '["{2 * gap_s}", "10ms"]')
-    design = replace(in_file(text), changed={"gap_s": value})
-    params = design.described(design.points()[0]).scenario.params
-    assert params["transport"]["min_rto_s"] == pytest.approx(expected)
+    for value, expected in [("100us", 2e-4), (1e-4, 2e-4), ("{2 * 1e-4}", 4e-4)]:
+        with subtests.test(value=value, expected=expected):
+            text = STUDY.replace("[let]", "[let]\ngap_s = 1e-3").replace('[0.2, "10ms"]', '["{2 * gap_s}", "10ms"]')
+            design = replace(in_file(text), changed={"gap_s": value})
+            params = design.described(design.points()[0]).scenario.params
+            assert params["transport"]["min_rto_s"] == pytest.approx(expected)
 
 
 def test_a_field_of_the_scenario_is_set_as_any_other_setting(tmp_path):
@@ -353,17 +355,16 @@ def test_a_value_of_an_axis_sets_keys_of_the_scenario_too(tmp_path):
     assert (incast.traffic[0].flow_bytes, incast.traffic[0].rounds, incast.warm_up_s) == (5000, 2, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("flows", "length", "mark"),
-    [
+def test_a_claim_is_marked_where_its_runs_are_not_at_their_load(subtests, in_file):
+    cases = [
         (10, "", "from empty"),
         (10, "as printed, Section V-A", ""),
         (100_000, "", ""),
-    ],
-)
-def test_a_claim_is_marked_where_its_runs_are_not_at_their_load(in_file, flows, length, mark):
-    design = in_file(f'length = "{length}"\n' + STUDY.replace("flows = 10", f"flows = {flows}"))
-    assert {design.begins(claim) for claim in design.claims} == {mark}
+    ]
+    for flows, length, mark in cases:
+        with subtests.test(flows=flows, length=length, mark=mark):
+            design = in_file(f'length = "{length}"\n' + STUDY.replace("flows = 10", f"flows = {flows}"))
+            assert {design.begins(claim) for claim in design.claims} == {mark}
 
 
 def test_a_steady_start_is_not_marked_and_the_point_farthest_from_its_load_decides(in_file):
@@ -380,9 +381,12 @@ def test_a_list_of_flows_has_no_load_to_reach(in_file):
     assert all(math.isnan(listed.settled(claim)) and not listed.begins(claim) for claim in listed.claims)
 
 
-@pytest.mark.parametrize("length", ["as printed", "as printed, ", "Section V"])
-def test_a_length_that_names_no_place_is_refused(in_file, length):
-    with pytest.raises(
-        ParameterError, match=r'mine\.toml: length = .* must name the place, as in "as printed, Section'
-    ):
-        in_file(f'length = "{length}"\n' + STUDY)
+def test_a_length_that_names_no_place_is_refused(subtests, in_file):
+    for length in ["as printed", "as printed, ", "Section V"]:
+        with (
+            subtests.test(length=length),
+            pytest.raises(
+                ParameterError, match=r'mine\.toml: length = .* must name the place, as in "as printed, Section'
+            ),
+        ):
+            in_file(f'length = "{length}"\n' + STUDY)
