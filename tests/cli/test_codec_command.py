@@ -129,9 +129,9 @@ def test_units_of_which_nothing_arrived_count_as_undecoded(source, tmp_path, cap
     assert "4 of 10 units cannot be decoded (units 1 to 2: no packet arrived); --partial" in line
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
+def test_bad_input_ends_in_one_line(source, subtests, capsys, monkeypatch):
+    monkeypatch.chdir(source.parent)
+    cases = [
         ("encode FILE --k 0", "k = 0"),
         ("encode FILE --k 250 --r 50", "smaller units"),
         ("encode FILE --code ldpc --r 2", "n1 = 3"),
@@ -163,13 +163,12 @@ def test_units_of_which_nothing_arrived_count_as_undecoded(source, tmp_path, cap
         ("simulate-loss FILE --paths 0 --blocked-paths 0", "--paths = 0"),
         ("simulate-loss FILE --paths 4 --blocked-paths 1 --blocking-prob 0.1", "exclude each other"),
         ("simulate-loss FILE --spread in-turn", "--paths"),
-    ],
-)
-def test_bad_input_ends_in_one_line(line, told, source, capsys, monkeypatch):
-    monkeypatch.chdir(source.parent)
-    words = [str(source) if word == "FILE" else word for word in line.split()]
-    assert told in refused(["codec", *words], capsys)
-    assert [path.name for path in source.parent.iterdir()] == [source.name]
+    ]
+    for line, message in cases:
+        with subtests.test(line=line):
+            words = [str(source) if word == "FILE" else word for word in line.split()]
+            assert message in refused(["codec", *words], capsys)
+            assert [path.name for path in source.parent.iterdir()] == [source.name]
 
 
 def test_stream_is_named_by_its_number(source, tmp_path, capsys):

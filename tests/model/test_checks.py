@@ -1,6 +1,7 @@
 """Unit: what the checks of all closed forms refuse, and what was silently wrong before they did."""
 
 import datetime
+import itertools
 import math
 import subprocess
 import sys
@@ -158,18 +159,18 @@ def test_bits_are_no_size(subtests):
             ]
 
 
-@pytest.mark.parametrize("k", [1, 3, 64])
-@pytest.mark.parametrize("exponent", range(40, 53))
-def test_repair_packets_near_certain_blocking(k, exponent):
+def test_repair_packets_near_certain_blocking(subtests):
     """The exact ceiling of the float p where no whole number is meant; never negative, as with the rounding rule."""
-    p = 1 - 2.0**-exponent
-    exact = -(-k * Fraction(p) // (1 - Fraction(p)))
-    if exact >= 2**53:
-        with pytest.raises(ParameterError, match="2\\^53"):
-            cm.repair_packets(k, blocking_prob=p)
-        return
-    assert cm.repair_packets(k, blocking_prob=p) == pytest.approx(int(exact), rel=1e-15, abs=1)
-    assert ceiling_rule(np.asarray(float(k)), np.asarray(p)) > 0
+    for k, exponent in itertools.product([1, 3, 64], range(40, 53)):
+        with subtests.test(k=k, exponent=exponent):
+            p = 1 - 2.0**-exponent
+            exact = -(-k * Fraction(p) // (1 - Fraction(p)))
+            if exact >= 2**53:
+                with pytest.raises(ParameterError, match="2\\^53"):
+                    cm.repair_packets(k, blocking_prob=p)
+            else:
+                assert cm.repair_packets(k, blocking_prob=p) == pytest.approx(int(exact), rel=1e-15, abs=1)
+                assert ceiling_rule(np.asarray(float(k)), np.asarray(p)) > 0
 
 
 def test_certain_blocking_is_refused_by_the_search():
