@@ -39,6 +39,7 @@ from capsmodel.cli.shared.run_output import (
 )
 from capsmodel.cli.shared.scenario import profile_lines
 from capsmodel.cli.shared.table import Column
+from capsmodel.experiments.number_texts import time_text
 from capsmodel.papers.claim_list import read_claims, studies, title_and_notes
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import read_ledger
@@ -52,7 +53,6 @@ _OF_FLOWS = (
     "mean_fct_short_without_timeouts_s",
     "mean_slowdown",
 )
-_PER_HOUR = 1 / 3600
 _LIST = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
 
 Metrics = Annotated[str | None, Parameter(group=OUTPUT)]
@@ -107,8 +107,8 @@ def study(
         Print the file with all that it inherits, its points and the number of runs. Nothing is run, Python files of
         schemes neither: they are named.
     costs
-        Print how many runs there are and are missing, and their processor time. Nothing is run but the Python files of
-        schemes, on which the ids of runs depend.
+        Print how many runs there are, how many are missing for the next analysis and with all seeds that claims may
+        take, and their processor time. Nothing is run but the Python files of schemes, on which the ids of runs depend.
     check
         Check that the rows in DIR are of this study; likewise.
     new
@@ -349,14 +349,21 @@ def _expand(study: Study) -> None:
 
 def _costs(study: Study, folder: Path, output: Output) -> None:
     row = study.costs(folder)
-    columns = [
-        Column("study", "study"),
-        Column("runs", "runs made"),
-        Column("cpu_s", "they took (h)", _PER_HOUR),
-        Column("missing_runs", "runs missing"),
-        Column("missing_cpu_s", "they take about (h)", _PER_HOUR),
+    if not output.is_text:
+        print_table([row], output=output)
+        return
+    parts = {"": "made", "missing_": "missing for the next analysis", "most_": "missing with all seeds"}
+    rows = [
+        {"what": what, "runs": row[f"{part}runs"], "time": time_text(row[f"{part}cpu_s"])}
+        for part, what in parts.items()
     ]
-    print_table([row], columns=columns, title="Processor time", output=output)
+    columns = [Column("what", ""), Column("runs", "runs"), Column("time", "CPU time, about", right=True)]
+    print_table(rows, columns=columns, title=study.name)
+    if any(claim.is_simulated for claim in study.claims.values()):
+        explain(
+            f"With all seeds: each claim that stays open takes {study.most_seeds} at most; one that fails takes as "
+            "many by a second set, counted once it does."
+        )
 
 
 def _check(study: Study, folder: Path, output: Output) -> None:

@@ -172,6 +172,18 @@ def size_text(size_bytes: float) -> str:
     return f"{size_bytes:g}B"
 
 
+def time_text(time_s: float) -> str:
+    """Return how long something takes, in the unit in which people plan.
+
+    Examples
+    --------
+    >>> time_text(0.0), time_text(2.78), time_text(3000.0), time_text(17726.0), time_text(1e6)
+    ('0 s', '2.8 s', '50 min', '4.9 h', '280 h')
+    """
+    unit, factor = next(((unit, one) for unit, one in (("h", 3600.0), ("min", 60.0)) if time_s >= 2 * one), ("s", 1.0))
+    return f"{_rounded(time_s / factor, 1 - _exponent(time_s / factor, 2)) if time_s else 0} {unit}"
+
+
 def sizes_text(above_bytes: float, up_to_bytes: float) -> str:
     """Return a bin of sizes.
 

@@ -358,6 +358,23 @@ class Campaign(KeptRuns):
             if task.id not in self.cpu_s
         }
 
+    def most_costs_s(self) -> list[float]:
+        """Return about the processor time of each run that is missing if all claims take their last seeds, in seconds.
+
+        Those that are decided take no more; those that fail take the second set of seeds, once they do.
+        """
+        looks_of: dict[str, Look] = {}
+        for analysis in self._wanted(last=True):
+            for point in analysis.points:
+                first = self.tasks[analysis.group][point, analysis.group.offset + 1].id
+                looks_of.setdefault(first, replace(analysis, points=(point,)))
+        return [
+            self.cost_s(analysis.group, point)
+            for analysis in looks_of.values()
+            for point, many in self.lacking(analysis.group, analysis.seeds, analysis.points).items()
+            for _ in range(many)
+        ]
+
     @cached_property
     def next_looks(self) -> Sequence[Look]:
         """Return the next interim analyses: of those with missing runs the most urgent ones, in different settings."""
@@ -400,25 +417,29 @@ class Campaign(KeptRuns):
     def _missing(self, analysis: Look) -> int:
         return sum(task.id not in self.cpu_s for task in self._runs_of(analysis).values())
 
-    def _wanted(self) -> Iterator[Look]:
+    def _wanted(self, *, last: bool = False) -> Iterator[Look]:
         """Yield the next interim analysis of open claims by setting, and of those that fail once by the second seeds.
 
-        The text is judged at the sampled points too, as the base of the comparison with others.
+        The text is judged at the sampled points too, as the base of the comparison with others. With `last` it is the
+        last interim analysis of each.
         """
         claims, settings = self.simulated, list(self.design.settings)
         counting = [(claim, one) for one in settings for claim in claims if one in self.settings_of[claim]]
-        yield from self._analyses([(claim, TEXT) for claim in claims], sampled=False)
+        yield from self._analyses([(claim, TEXT) for claim in claims], sampled=False, last=last)
         if len(settings) > 1:
-            yield from self._analyses(counting, sampled=True)
+            yield from self._analyses(counting, sampled=True, last=last)
         once = [(claim, TEXT) for claim in claims if self.judged(claim, TEXT, sampled=False).decision.word == FAILS]
-        yield from self._analyses(once, sampled=False, offset=second_family(self.design))
+        yield from self._analyses(once, sampled=False, last=last, offset=second_family(self.design))
 
-    def _analyses(self, judgements: Iterable[tuple[str, str]], *, sampled: bool, offset: int = 0) -> Iterator[Look]:
+    def _analyses(
+        self, judgements: Iterable[tuple[str, str]], *, sampled: bool, last: bool, offset: int = 0
+    ) -> Iterator[Look]:
         """Yield the next interim analyses of claims in settings, as far as they are open, by one set of seeds."""
         scale = self.design.scale(sampled=sampled)
         by_analysis: dict[tuple[Group, int], list[list[Point]]] = {}
         for claim_id, setting in judgements:
             if seeds := self.judged(claim_id, setting, sampled=sampled, offset=offset).next_seeds:
+                seeds = self.numbers(setting)[-1] if last else seeds
                 for one in (TEXT, setting) if scale == "reduced" else (setting,):  # a change needs both
                     needed = self.of_runs(claim_id, one, scale, sampled=sampled).statement.points
                     by_analysis.setdefault((Group(one, scale, offset), seeds), []).append(needed)

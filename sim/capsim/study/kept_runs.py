@@ -168,9 +168,13 @@ class KeptRuns:
 
     def price_s(self, group: Group, seeds: int, points: Iterable[Point]) -> float:
         """Return about the processor time of the runs that so many seeds of a group lack at points, in seconds."""
+        return sum(many * self.cost_s(group, point) for point, many in self.lacking(group, seeds, points).items())
+
+    def lacking(self, group: Group, seeds: int, points: Iterable[Point]) -> dict[Point, int]:
+        """Return how many of so many seeds of a group points lack, those that lack some."""
         there = self._seeds_of.get(group, {})
         lacking = ((point, seeds - sum(one <= seeds for one in there.get(point, ()))) for point in points)
-        return sum(many * self.cost_s(group, point) for point, many in lacking if many > 0)
+        return {point: many for point, many in lacking if many > 0}
 
     def cost_s(self, group: Group, point: Point) -> float:
         """Return about the processor time of a run, in seconds.

@@ -315,16 +315,21 @@ class Study:
         return len(tasks)
 
     def costs(self, folder: str | Path) -> dict[str, Any]:
-        """Return how many runs are there, and missing for the next interim analysis, with processor time in seconds."""
+        """Return how many runs are there, and how many are missing, with their processor time in seconds.
+
+        ``missing_runs`` are those of the next interim analysis; ``most_runs`` all that may be missing, if every claim
+        takes the last of its seeds, and one that fails those of the second set.
+        """
         campaign = Campaign(self._design, Path(folder) / ROWS)
         made = [campaign.cpu_s[name] for name in campaign.ids]
         text = Group(TEXT, self._design.scale(sampled=False))
         fixed = {
             name: campaign.cost_s(text, keys[0][0]) for name, keys in self._by_id.items() if name not in campaign.cpu_s
         }
-        missing = fixed | campaign.next_costs_s()
+        missing, most = fixed | campaign.next_costs_s(), [*fixed.values(), *campaign.most_costs_s()]
         took = {"study": self.name, "runs": len(made), "cpu_s": sum(made)}
-        return took | {"missing_runs": len(missing), "missing_cpu_s": sum(missing.values())}
+        took |= {"missing_runs": len(missing), "missing_cpu_s": sum(missing.values())}
+        return took | {"most_runs": len(most), "most_cpu_s": sum(most)}
 
     def check(self, folder: str | Path) -> tuple[int, int]:
         """Return how many rows in a folder are of runs of this study, and how many of others."""

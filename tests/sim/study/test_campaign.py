@@ -478,3 +478,24 @@ def test_an_open_claim_has_the_bound_across_which_its_interval_lies(tmp_path):
     lines = studied.to_latex().splitlines()
     assert lines[2].endswith(r" & bound \\")
     assert all(line.endswith(r" & 0.62 \\") for line in lines if line.startswith("gain"))
+
+
+@pytest.mark.parametrize(("unstated", "settings"), [(TEXT_ALONE, 1), (TIMER_ALONE, 2)])
+def test_costs_are_those_of_the_next_analysis_and_of_all_seeds(unstated, settings, tmp_path):
+    """Catches a price that stops at the first of 8 and 16 seeds, or counts what decided claims do not take."""
+    study = Study.of(design(**unstated))
+    before = study.costs(tmp_path)
+    assert (before["runs"], before["missing_runs"], before["most_runs"]) == (0, 4 * 8, settings * 4 * 16)
+    assert before["most_cpu_s"] == pytest.approx(2 * settings * before["missing_cpu_s"])
+    run(tmp_path / "runs", halved, study.design)
+    after = study.costs(tmp_path)
+    assert (after["runs"], after["missing_runs"], after["most_runs"]) == (settings * 4 * 8, 0, 0)
+
+
+def test_what_fails_once_may_take_all_seeds_of_the_second_set(tmp_path):
+    study = Study.of(design(**TEXT_ALONE))
+    gain = TABLES["panel"][0]["claims"][0]
+    contrary = {"metric": "mean_fct_short_s", "claims": [gain | {"is": "higher", "printed": "20 %"}]}
+    run(tmp_path / "runs", slower, design(**TEXT_ALONE, panel=[contrary]))
+    costs = study.costs(tmp_path)
+    assert (costs["runs"], costs["missing_runs"], costs["most_runs"]) == (4 * 8, 4 * 8, 4 * 16)
