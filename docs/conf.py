@@ -73,6 +73,7 @@ MOVED = {
     "docs/howto/wireshark": "docs/howto/debug_scheme",
     "docs/numba_names": "CONTRIBUTING",
     "docs/performance": "CONTRIBUTING",
+    "docs/relied_on": "docs/findings",
 }
 root_doc = MOVED["index"]
 html_additional_pages = dict.fromkeys(MOVED, "redirect.html")

@@ -14,6 +14,7 @@ from other_simulators import test_causes_of_differences as causes
 from other_simulators.compare_with_ns3 import NOT_COMPARED
 from other_simulators.htsim_cases import CASES as HTSIM_CASES
 from other_simulators.reference_scenarios import names as ns3_scenarios
+from page_tables import by_first_cell
 
 from capsim import schemes
 from capsim.roles.hooks import HOST_ROLES, ROLES
@@ -267,21 +268,15 @@ def test_the_table_of_roles_has_them_all():
 VALIDATION = (ROOT / "docs/validation.md").read_text()
 
 
-def rows_below(head):
-    """Return the rows of the first table of the page on validation that begins so, by their first cell."""
-    table = VALIDATION[VALIDATION.index(head) :].split("\n\n")[0].splitlines()[2:]
-    return {cells[0]: cells[1:] for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in table)}
-
-
 def test_agreement_with_other_simulators_is_told_as_it_is_tabled():
     """Three texts say one thing, and its counts are those of the tables and of the tests that hold them."""
-    of_ns3, of_htsim = rows_below("| scenario | equal flows"), rows_below("| case | mean: htsim (us)")
+    of_ns3, of_htsim = by_first_cell("ns3_times"), by_first_cell("htsim")
     assert sorted(of_ns3) == sorted(ns3_scenarios())
     assert sorted(of_htsim) == sorted(HTSIM_CASES)
     equal = {name for name, row in of_ns3.items() if len(set(row[0].split(" of "))) == 1}
     assert equal == ns3.EXACT
     means = {name: abs(float(row[3]) - 1) for name, row in of_ns3.items() if name not in {*equal, *NOT_COMPARED}}
-    packets = rows_below("| scenario | dropped")
+    packets = by_first_cell("ns3_packets")
     lossless = [off for name, off in means.items() if packets.get(name, ["0 / 0"])[0].startswith("0 /")]
     assert max(lossless) <= 0.01
     assert max(means.values()) <= 0.05

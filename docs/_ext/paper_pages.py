@@ -79,7 +79,7 @@ class ReliedOn(Generated):
         """Yield the picture and the table."""
         rows = papers.claims(paper)
         title = f"Claims of {paper} by verdict"
-        yield self.picture(f"relied_on_{paper}", title, partial(draw_by_verdict, title, rows))
+        yield self.picture(f"verdicts_{paper}", title, partial(draw_by_verdict, title, rows))
         heads = ("claim", "what the paper says, and the number", "ours", "verdict", "in other settings")
         said = [row for row in rows if row.entry.was_run and row.entry.value and HEADLINE.search(row.claim.where)]
         if said:

@@ -3,7 +3,6 @@
 One task of each study and one run of the comparison of all schemes is run again; `make ledger` adds those of studies.
 """
 
-import re
 from functools import cache
 from pathlib import Path
 
@@ -203,11 +202,11 @@ def test_the_kept_words_are_on_the_claims_about_published_outputs():
     studies = [load_study(data_path(f"studies/{name}.toml")) for name in ("published", "published_rates")]
     assert list(found["id"]) == [claim for study in studies for claim in study.design.claims]
     assert found["word"].value_counts().to_dict() == {"agrees": 26, "differs": 5, "open": 6}
-    page = Path(__file__).parents[2].joinpath("docs", "validation.md").read_text(encoding="utf-8")
+    page = " ".join(Path(__file__).parents[2].joinpath("docs", "validation.md").read_text(encoding="utf-8").split())
     outputs, rates = (len(study.design.claims) for study in studies)
     assert f"are {outputs} claims of a study" in page
-    counted = re.findall(r"^\| [^|]+ \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
     kinds = found.head(outputs)["word"].value_counts()
-    assert [sum(map(int, column)) for column in zip(*counted, strict=True)] == [*kinds[["agrees", "differs", "open"]]]
+    assert f"{kinds['agrees']} agree, {kinds['differs']} differ, {kinds['open']} are open" in page
     for row in found.tail(rates).itertuples():
-        assert f"| {row.ours:.2f} [{row.low:.2f}, {row.high:.2f}] | {row.word} |" in page
+        assert row.word == "agrees"
+        assert f"{row.ours:.2f} [{row.low:.2f}, {row.high:.2f}]" in page

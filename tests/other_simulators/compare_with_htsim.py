@@ -1,6 +1,6 @@
 """capsim beside htsim, case by case.
 
-``PYTHONPATH=tests python -m other_simulators.compare_with_htsim`` prints the tables of docs/validation.md.
+``PYTHONPATH=tests python -m other_simulators.compare_with_htsim`` writes three tables of docs/validation.md.
 """
 
 import json
@@ -11,14 +11,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from other_simulators.htsim_cases import (
+    ALL_TO_ALL_US,
     CASES,
     FOLDER,
     LONE_GAP_S,
     MARK_LOW_PACKETS,
+    ONE_HOST_US,
+    SEVERAL,
     WINDOW_PACKETS,
+    all_to_all,
+    one_host,
     scenario_of,
+    scenario_of_flows,
     scheme_of,
 )
+from page_tables import write_table
 from scipy.stats import ttest_ind
 
 from capsim import simulate
@@ -27,15 +34,15 @@ from capsim.protocols.transports.rack import RACK
 from capsmodel.metrics import percentile
 
 COLUMNS = (
-    *("case", "mean: htsim (us)", "capsim (us)", "ratio", "its 95% interval"),
-    *("99th: ratio", "last: ratio", "headers", "retransmitted"),
+    *("case", "mean, htsim (us)", "mean, capsim (us)", "ratio of means", "its 95% interval"),
+    *("ratio of 99th", "ratio of last", "headers", "retransmitted"),
 )
 FIFO = replace(ECN, params=replace(ECN.params, threshold_packets=MARK_LOW_PACKETS))
 # What one convention is worth: changes of the scheme, by the case in which they are tried.
 CONVENTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "a loss is guessed by time too (RACK)": ("permutation", {"transport": RACK}),
     "no more than 63 packets above the lowest one missing": ("permutation", {"receive_packets": WINDOW_PACKETS}),
-    "queue `ecn`, nothing trimmed: acknowledgements wait behind data, marks at arrival": (
+    "queue ecn, nothing trimmed: acknowledgements wait behind data, marks at arrival": (
         "permutation-reps",
         {"queue": FIFO},
     ),
@@ -112,9 +119,12 @@ def printed_digits(one: Outcome) -> list[str]:
     return [f"{at:.6g}" for at in one.finished_us.ravel()]
 
 
-def line(cells: tuple[str, ...] | list[str]) -> str:
-    """Return a line of a table."""
-    return "| " + " | ".join(cells) + " |"
+def mean_of_several_us(flows: list[tuple[int, int, int, float]]) -> float:
+    """Return the mean time of flows at their senders, several of a host at once; nothing may be retransmitted."""
+    found = simulate(scenario_of_flows(flows), scheme=scheme_of(SEVERAL)).flows
+    if found["retransmissions"].any():
+        raise ValueError("a packet was retransmitted")
+    return float(1e6 * found["acked_fct_s"].mean())
 
 
 def interval_of_ratio(htsim: Outcome, ours: Outcome) -> str:
@@ -125,24 +135,36 @@ def interval_of_ratio(htsim: Outcome, ours: Outcome) -> str:
     return "{:.3f} to {:.3f}".format(*np.exp(ttest_ind(*of_runs, equal_var=False).confidence_interval()))
 
 
-def compared(label: str, htsim: Outcome, ours: Outcome) -> str:
-    """Return a line of the table."""
+def compared(label: str, htsim: Outcome, ours: Outcome) -> list[str]:
+    """Return a row of the table."""
     ratios = [f"{getattr(ours, name) / getattr(htsim, name):.4f}" for name in ("mean_us", "p99_us", "last_us")]
     cells = [label, f"{htsim.mean_us:.2f}", f"{ours.mean_us:.2f}", ratios[0], interval_of_ratio(htsim, ours)]
     cells += ratios[1:]
     cells += [f"{'-' if htsim.headers is None else htsim.headers} / {ours.headers}"]
     cells += [f"{htsim.sent_again} / {ours.sent_again}"]
-    return line(cells)
+    return cells
+
+
+def several_row(label: str, htsim_us: float, flows: list[tuple[int, int, int, float]]) -> list[str]:
+    """Return a row of the table of several flows of a host."""
+    ours_us = mean_of_several_us(flows)
+    return [label, f"{htsim_us:.2f}", f"{ours_us:.2f}", f"{ours_us / htsim_us:.4f}"]
 
 
 def main() -> None:
-    """Print both tables."""
-    print(line(COLUMNS))
-    print("|" + "---|" * len(COLUMNS))
-    for name in CASES:
-        print(compared(name, htsim_outcome(name), capsim_outcome(name)))
-    for label, (name, changes) in CONVENTIONS.items():
-        print(compared(f"{name}: {label}", htsim_outcome(name), capsim_outcome(name, **changes)))
+    """Write the tables."""
+    write_table("htsim", [COLUMNS, *(compared(name, htsim_outcome(name), capsim_outcome(name)) for name in CASES)])
+    tried = [
+        compared(f"{name}: {label}", htsim_outcome(name), capsim_outcome(name, **changes))
+        for label, (name, changes) in CONVENTIONS.items()
+    ]
+    write_table("htsim_conventions", [COLUMNS, *tried])
+    several = [
+        several_row(f"{count} of host 0, of 1000 packets", mean_us, one_host(count))
+        for count, mean_us in ONE_HOST_US.items()
+    ]
+    several.append(several_row("all-to-all of 16 hosts, of 100 packets", ALL_TO_ALL_US, all_to_all()))
+    write_table("htsim_several", [("flows at once", *COLUMNS[1:4]), *several])
 
 
 if __name__ == "__main__":

@@ -1,23 +1,25 @@
 """capsim beside ns-3, scenario by scenario.
 
-``PYTHONPATH=tests python -m other_simulators.compare_with_ns3 [SCENARIO ...]`` prints the tables of
-docs/validation.md.
+``PYTHONPATH=tests python -m other_simulators.compare_with_ns3`` writes two tables of docs/validation.md.
 """
 
 import json
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from other_simulators.reference_scenarios import in_run, names, runs, scenario_of, scheme_of, values_file
+from page_tables import write_table
 
 from capsim import Scenario, Scheme, simulate
 from capsim.base.clock import PS_PER_S
 from capsmodel.metrics import percentile
 
-TIMES = ("scenario", "equal flows", "mean, ms: ns-3", "capsim", "ratio", "99th, ms: ns-3", "capsim", "ratio")
+TIMES = (
+    *("scenario", "equal flows", "mean, ns-3 (ms)", "mean, capsim (ms)", "ratio of means"),
+    *("99th, ns-3 (ms)", "99th, capsim (ms)", "ratio of 99th"),
+)
 PACKETS = ("scenario", "dropped", "retransmitted", "marked", "waiting")
 # Run and shown, but held to no tolerance: docs/validation.md says what is known of the causes.
 NOT_COMPARED = {
@@ -101,34 +103,28 @@ def equal_flows(one: Outcome, other: Outcome) -> int:
     return int(np.sum(np.abs(one.fct_ps - other.fct_ps) <= 1))
 
 
-def times_line(name: str, ns3: Outcome, ours: Outcome) -> str:
-    """Return a line of the table of completion times."""
+def times_row(name: str, ns3: Outcome, ours: Outcome) -> list[str]:
+    """Return a row of the table of completion times."""
     cells = [name, f"{equal_flows(ns3, ours)} of {ns3.fct_ps.size}"]
     for quantity in ("mean_fct_s", "p99_fct_s"):
         theirs, mine = getattr(ns3, quantity), getattr(ours, quantity)
         cells += [f"{1e3 * theirs:.4g}", f"{1e3 * mine:.4g}", f"{mine / theirs:.4f}"]
-    return line(cells)
+    return cells
 
 
-def packets_line(name: str, ns3: Outcome, ours: Outcome) -> str:
-    """Return a line of the table of packets."""
+def packets_row(name: str, ns3: Outcome, ours: Outcome) -> list[str]:
+    """Return a row of the table of packets."""
     counted = ("packets_dropped", "retransmissions", "packets_marked")
     cells = [f"{getattr(ns3, quantity)} / {getattr(ours, quantity)}" for quantity in counted]
-    return line([name, *cells, f"{ours.waiting_packet_s / ns3.waiting_packet_s:.4f}"])
-
-
-def line(cells: tuple[str, ...] | list[str]) -> str:
-    """Return a line of a table."""
-    return "| " + " | ".join(cells) + " |"
+    return [name, *cells, f"{ours.waiting_packet_s / ns3.waiting_packet_s:.4f}"]
 
 
 def main() -> None:
-    """Print the tables of the scenarios named on the command line, of all without a name."""
-    compared = [(name, ns3_outcome(name), capsim_outcome(name)) for name in sys.argv[1:] or names()]
-    print(line(TIMES), "|" + "---|" * len(TIMES), sep="\n")
-    print(*(times_line(*one) for one in compared), sep="\n")
-    print("", line(PACKETS), "|" + "---|" * len(PACKETS), sep="\n")
-    print(*(packets_line(*one) for one in compared if one[1].packets_dropped or one[1].packets_marked), sep="\n")
+    """Write the tables."""
+    compared = [(name, ns3_outcome(name), capsim_outcome(name)) for name in names()]
+    write_table("ns3_times", [TIMES, *(times_row(*one) for one in compared)])
+    dropped_or_marked = [one for one in compared if one[1].packets_dropped or one[1].packets_marked]
+    write_table("ns3_packets", [PACKETS, *(packets_row(*one) for one in dropped_or_marked)])
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ No program of htsim lets its TCP run flows that are read, so ``htsim_dumbbell.cc
     make -C csg-htsim/sim libhtsim.a
     PYTHONPATH=tests python -m other_simulators.htsim_tcp csg-htsim/sim
 
-Without a folder it prints the table of docs/validation.md. Each host has a delay of its own, so that no two
+Without a folder it writes the table of docs/validation.md. Each host has a delay of its own, so that no two
 packets arrive at the same time. Packets have 1500 bytes and no headers, connections are opened before their flows.
 """
 
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from other_simulators.tcp_as_in_htsim import DCTCP_AS_IN_HTSIM, RENO_AS_IN_HTSIM
+from page_tables import write_table
 
 from capsim import Scheme, scheme, simulate
 from capsim.base.clock import PS_PER_S
@@ -197,27 +198,38 @@ def make(sim: Path) -> None:
     VALUES.write_text(f'{{\n "provenance": {json.dumps(head)},\n "cases": {{\n  {lines}\n }}\n}}\n', encoding="utf-8")
 
 
-def compared(name: str, label: str, ours: TcpOutcome) -> str:
-    """Return a line of the table."""
+COLUMNS = (
+    *("case", "equal flows", "mean, htsim (ms)", "mean, capsim (ms)", "ratio of means", "ratio of last"),
+    *("dropped", "retransmitted"),
+)
+
+
+def compared(name: str, label: str, ours: TcpOutcome) -> list[str]:
+    """Return a row of the table."""
     htsim = htsim_outcome(name)
-    means = f"{htsim.fct_ps.mean() / 1e9:.3f} | {ours.fct_ps.mean() / 1e9:.3f}"
-    ratio = f"{ours.fct_ps.mean() / htsim.fct_ps.mean():.4f} | {ours.fct_ps.max() / htsim.fct_ps.max():.4f}"
-    counts = f"{htsim.dropped} / {ours.dropped} | {htsim.sent_again} / {ours.sent_again}"
-    return f"| {name}{label} | {equal_flows(htsim, ours)} of {ours.fct_ps.size} | {means} | {ratio} | {counts} |"
+    return [
+        f"{name}{label}",
+        f"{equal_flows(htsim, ours)} of {ours.fct_ps.size}",
+        *(f"{one.fct_ps.mean() / 1e9:.3f}" for one in (htsim, ours)),
+        f"{ours.fct_ps.mean() / htsim.fct_ps.mean():.4f}",
+        f"{ours.fct_ps.max() / htsim.fct_ps.max():.4f}",
+        f"{htsim.dropped} / {ours.dropped}",
+        f"{htsim.sent_again} / {ours.sent_again}",
+    ]
 
 
 def main() -> None:
-    """Write the values, or print the table: capsim as it is, then with the windows of htsim."""
+    """Write the values, or the table: capsim as it is, then with the windows of htsim."""
     if len(sys.argv) > 1:
         make(Path(sys.argv[1]).resolve())
         return
-    print("| case | equal flows | mean: htsim (ms) | capsim (ms) | ratio | last: ratio | dropped | retransmitted |")
-    print("|" + "---|" * 8)
+    rows = []
     for name, case in CASES.items():
         arrival = replace(ECN, params=replace(ECN.params, threshold_packets=case.mark_packets))
-        print(compared(name, "", capsim_outcome(name, queue=arrival if case.mark_packets else None)))
+        rows.append(compared(name, "", capsim_outcome(name, queue=arrival if case.mark_packets else None)))
         windows = DCTCP_AS_IN_HTSIM if case.mark_packets else RENO_AS_IN_HTSIM
-        print(compared(name, ", with htsim's rules", capsim_outcome(name, congestion=windows)))
+        rows.append(compared(name, ", with htsim's rules", capsim_outcome(name, congestion=windows)))
+    write_table("htsim_tcp", [COLUMNS, *rows])
 
 
 if __name__ == "__main__":

@@ -1,19 +1,23 @@
 """Another simulator: capsim against htsim on the same flows; docs/validation.md explains what is left."""
 
 import pytest
-from other_simulators.compare_with_htsim import capsim_outcome, htsim_outcome, printed_digits, values
+from other_simulators.compare_with_htsim import (
+    capsim_outcome,
+    compared,
+    htsim_outcome,
+    mean_of_several_us,
+    printed_digits,
+    values,
+)
 from other_simulators.htsim_cases import (
     ALL_TO_ALL_US,
     CASES,
     ONE_HOST_US,
-    SEVERAL,
     all_to_all,
     one_host,
-    scenario_of_flows,
-    scheme_of,
 )
+from page_tables import by_first_cell
 
-from capsim import simulate
 from capsim.protocols.transports.rack import RACK
 
 pytestmark = pytest.mark.agreement
@@ -49,13 +53,18 @@ def test_the_values_are_of_this_case(name):
 
 @pytest.mark.parametrize("name", ["lone", "uet-lone", "ndp-lone"])
 def test_lone_flows_take_the_time_that_htsim_prints_in_all_its_digits(name):
-    assert printed_digits(capsim_outcome(name)) == printed_digits(htsim_outcome(name))
+    htsim, ours = htsim_outcome(name), capsim_outcome(name)
+    assert printed_digits(ours) == printed_digits(htsim)
+    assert compared(name, htsim, ours)[1:] == by_first_cell("htsim")[name]
 
 
 @pytest.mark.parametrize("name", WITHIN)
 def test_capsim_agrees_with_htsim(name):
     htsim, ours = htsim_outcome(name), capsim_outcome(name, seeds=SEEDS)
     of_mean, of_last = WITHIN[name]
+    shown_us, shown_ours_us, *_ = by_first_cell("htsim")[name]  # of all seeds
+    assert shown_us == f"{htsim.mean_us:.2f}"
+    assert float(shown_ours_us) == pytest.approx(ours.mean_us, rel=2 * of_mean)
     assert ours.mean_us == pytest.approx(htsim.mean_us, rel=of_mean)
     assert ours.last_us == pytest.approx(htsim.last_us, rel=of_last)
     runs = CASES[name].seeds / SEEDS
@@ -69,19 +78,12 @@ def test_what_rack_guesses_is_the_difference_to_a_sender_that_never_does():
     assert ours.sent_again > 5 * ours.headers
 
 
-def mean_of_several(flows):
-    """Return the mean time of flows at their senders, in microseconds; nothing may be sent again."""
-    found = simulate(scenario_of_flows(flows), scheme=scheme_of(SEVERAL)).flows
-    assert not found["retransmissions"].any()
-    return 1e6 * found["acked_fct_s"].mean()
-
-
 @pytest.mark.parametrize("count", ONE_HOST_US)
 def test_several_flows_of_one_host_share_its_link(count):
     """Wrong line: the timer of a packet runs while that waits for the NIC of its host (eight: 3301 us)."""
-    assert mean_of_several(one_host(count)) == pytest.approx(ONE_HOST_US[count], rel=3e-4)
+    assert mean_of_several_us(one_host(count)) == pytest.approx(ONE_HOST_US[count], rel=3e-4)
 
 
 def test_all_to_all_at_once_takes_the_time_of_htsim():
     """Fifteen flows of each host at once; 802 us with that wrong line."""
-    assert mean_of_several(all_to_all()) == pytest.approx(ALL_TO_ALL_US, rel=0.005)
+    assert mean_of_several_us(all_to_all()) == pytest.approx(ALL_TO_ALL_US, rel=0.005)
