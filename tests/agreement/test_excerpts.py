@@ -5,11 +5,10 @@ percentile). With draws of their own, four leaves and five seeds, the interval o
 whole's value, or the two differ by less than 6% and 15%, of 128 and 4,096 hosts by 5% and 12%: the whole is one draw,
 and the seeds offer another load by chance. Beside a leaf with a slow link, three seeds each, the limit is 20% of the
 mean of flows from it, to it and of the rest; of a list, whose leaves have unequal loads, 5% of the mean of all flows
-and 15% of each class. `docs/howto/large_fabric.md` prints all ratios.
+and 15% of each class. `docs/howto/large_fabric.md` shows all ratios, `docs/tables/excerpts_*.csv`.
 """
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from agreement.measured.moved_flows import moved_rows
 from agreement.measured.touched_leaf import SCHEME, TOUCHED_LEAF, scenario
 from agreement.measured.touched_leaf import SEEDS as TOUCHED_SEEDS
 from agreement.measured.whole_fabrics import EVERY_SIZE, WHOLES, run_of, wholes
+from page_tables import read_table
 
 from capsim import estimate, excerpt
 from capsim.results.fct import slowdown_by_size
@@ -34,7 +34,6 @@ LISTED_LIMIT, CLASS_LIMIT, LISTED_SEEDS = 0.05, 0.15, 3
 SAME_FLOWS = {"mean_slowdown": 0.03, "p99_slowdown": 0.08}
 MOVED = moved_rows()
 KEPT = wholes()
-PAGE = Path(__file__).parents[2].joinpath("docs", "howto", "large_fabric.md").read_text(encoding="utf-8")
 
 
 @cache
@@ -63,7 +62,7 @@ def test_the_same_flows_have_the_slowdowns_of_the_whole_in_groups_of_its_leaves(
     for ratio, share, limit in zip(ratios, lacking, SAME_FLOWS.values(), strict=True):
         assert abs(ratio - 1) <= limit
         assert abs(ratio - (1 - share)) <= limit
-    assert f"| {name} | `{scheme}` | {leaves} | {' | '.join(f'{ratio:.3f}' for ratio in ratios)} |" in PAGE
+    assert [name, scheme, str(leaves), *(f"{ratio:.3f}" for ratio in ratios)] in read_table("excerpts_same_flows")
 
 
 @pytest.mark.parametrize(("name", "scheme"), [key for key in KEPT.index if key[0].endswith("leaves")])
@@ -75,8 +74,8 @@ def test_excerpt_has_the_slowdowns_of_the_whole(name, scheme):
     cells = [over(small, whole, metric) for metric in limits]
     for (ratio, half), limit in zip(cells, limits.values(), strict=True):
         assert abs(np.log(ratio)) <= max(limit, half)
-    printed = " | ".join(f"{ratio:.3f} ± {ratio * np.expm1(half):.3f}" for ratio, half in cells)
-    assert f"| {name} | `{scheme}` | {printed} |" in PAGE
+    printed = [f"{ratio:.3f} ± {ratio * np.expm1(half):.3f}" for ratio, half in cells]
+    assert [name, scheme, *printed] in read_table("excerpts_own_flows")
 
 
 @pytest.mark.parametrize("scheme", WHOLES["512 hosts, 64 leaves"].schemes)
@@ -103,7 +102,7 @@ def test_flows_at_a_leaf_with_a_slow_link_have_the_slowdowns_of_the_whole():
         share = small.loc[part, "share"]
         assert abs(share - of_whole["share"]) <= 4 * np.sqrt(share * (1 - share) / whole["flows"].sum())
         assert abs(ratio - 1) <= TOUCHED_LIMIT
-        assert f"| *{part}* | {of_whole['mean_slowdown']:.2f} | {ratio:.3f} |" in PAGE
+        assert [part, f"{of_whole['mean_slowdown']:.2f}", f"{ratio:.3f}"] in read_table("excerpts_slow_link")
     assert small.loc["from", "mean_slowdown"] / whole.loc["rest", "mean_slowdown"] - 1 > TOUCHED_LIMIT
 
 
@@ -116,5 +115,5 @@ def test_a_list_has_the_slowdowns_of_the_whole_in_each_class_of_load():
     for name, of_whole in whole.iterrows():
         ratio = small.loc[name, "mean_slowdown"] / of_whole["mean_slowdown"]
         assert abs(ratio - 1) <= (LISTED_LIMIT if name == "all" else CLASS_LIMIT)
-        assert f"| {name} | {of_whole['mean_slowdown']:.2f} | {ratio:.3f} |" in PAGE
+        assert [name, f"{of_whole['mean_slowdown']:.2f}", f"{ratio:.3f}"] in read_table("excerpts_list")
     assert small.drop(index="all")["mean_slowdown"].is_monotonic_decreasing
