@@ -1,7 +1,8 @@
 """How often is a verdict on a claim false? By what of its runs the claim is taken to be about, and when it is analysed.
 
-``nice python benchmarks/measure_levels.py`` prints the tables of ``docs/verdict_rules.md`` in two minutes. The second
-has the share of cases in which the interval that is printed behind the mean of some seeds contains the mean of all.
+``PYTHONPATH=tests python benchmarks/measure_levels.py`` writes the tables of ``docs/verdict_rules.md`` in two minutes.
+The second has the share of cases in which the interval that is printed behind the mean of some seeds contains the mean
+of all.
 
 A *sample* is what a point of a claim compares, in the setting of the text, of which at least 32 seeds are kept: pairs
 of values, one for each seed. Studies draw seeds from it with replacement, 64 each. The true value is that of the sample
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from page_tables import Table, write_table
 from scipy import special
 
 from capsim.study.campaign import Campaign
@@ -246,38 +248,37 @@ def coverage(samples: list[FloatArray], seeds: int, *, studies: int = STUDIES) -
     return np.array([1 - (student(one, 0.05) | (np.ptp(one, axis=1) == 0)).mean() for one in drawn])
 
 
-def main() -> None:
-    """Print the tables."""
-    samples = kept_samples()
-    print_levels(samples)
-    print_coverage(values_of(samples))
-
-
-def print_coverage(values: dict[bool, list[FloatArray]]) -> None:
-    """Print how often an interval contains the mean: in the median of all samples and in the worst twentieth."""
+def coverage_table(values: dict[bool, list[FloatArray]]) -> Table:
+    """Return how often an interval contains the mean: in the median of all samples and in the worst twentieth."""
     heads = [f"{name} ({len(values[tail])}): {of}" for tail, name in KINDS.items() for of in ("median", "worst 5%")]
-    print("\n| seeds | " + " | ".join(heads) + " |\n|--:|" + "--:|" * len(heads))
+    rows = [["seeds", *heads]]
     for seeds in SHOWN_SEEDS:
         found = [coverage(values[tail], seeds) for tail in KINDS]
-        cells = [f"{100 * np.quantile(one, at):.1f}%" for one in found for at in (0.5, 0.05)]
-        print(f"| {seeds} | " + " | ".join(cells) + " |", flush=True)
+        rows.append([str(seeds), *(f"{100 * np.quantile(one, at):.1f}%" for one in found for at in (0.5, 0.05))])
+    return rows
 
 
-def print_levels(samples: list[Kept]) -> None:
-    """Print how often verdicts are false by rule."""
+def levels_table(samples: list[Kept]) -> Table:
+    """Return how often verdicts are false by rule."""
     sets = {
         "means": [one for one in samples if not one.is_tail],
         "tails": [one for one in samples if one.is_tail],
         "noisiest points": noisiest(samples),
     }
     heads = [f"{name} ({len(listed)})" for name, listed in sets.items()]
-    columns = ["a claim is about", "first interim analysis, seeds", "level", *heads, "means: 95% of samples below"]
-    print(f"| {' | '.join(columns)} |")
-    print("|---|--:|--:|" + "--:|" * (len(heads) + 1))
+    rows = [["a claim is about", "first interim analysis, seeds", "level", *heads, "means: 95% of samples below"]]
     for rule in RULES:
         found = [shares(rule, listed) for listed in sets.values()]
         cells = [f"{100 * one.mean():.2f}%" for one in found] + [f"{100 * np.quantile(found[0], 0.95):.1f}%"]
-        print(f"| {rule.about} | {rule.first} | {100 * rule.level:g}% | " + " | ".join(cells) + " |", flush=True)
+        rows.append([rule.about, str(rule.first), f"{100 * rule.level:g}%", *cells])
+    return rows
+
+
+def main() -> None:
+    """Write the tables."""
+    samples = kept_samples()
+    write_table("levels", levels_table(samples))
+    write_table("coverage", coverage_table(values_of(samples)))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """Agreement: words on claims are false as often as docs/verdict_rules.md says, by kept runs that are drawn again.
 
-The page has the table that ``python benchmarks/measure_levels.py`` prints for all studies; here four of them.
+The page shows the table that ``benchmarks/measure_levels.py`` writes for all studies; here four of them.
 """
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 from measure_levels import IN_USE, MOST_SEEDS, RULES, coverage, kept_samples, noisiest, shares, values_of
+from page_tables import read_table
 
 from capsim.study.claims.decide import Sample, decide
 from capsim.study.claims.relations import Relation
@@ -16,7 +15,6 @@ from capsmodel.experiments.statistics.sequential import FALSE_ALARM, FIRST_LOOK_
 from capsmodel.experiments.words import NOT_WORSE
 
 pytestmark = pytest.mark.agreement
-PAGE = Path(__file__).parents[2] / "docs" / "verdict_rules.md"
 NAMES = ("mmptcp-incast", "caps-cloud", "caps-incast2", "dc2mtcp-random-fct")
 MOST = {"means": 0.01, "tails": 0.02, "noisiest points": 0.01}
 STUDIES = 1000
@@ -29,8 +27,7 @@ def samples():
 
 def rows_of_page():
     """Return the shares of each rule on the page, by what a claim is about, first look and level."""
-    lines = [line.strip("| ").split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines()]
-    cells = [line for line in lines if len(line) == 7 and line[1].isdigit()]
+    cells = read_table("levels")[1:]
     numbers = [[float(cell.rstrip("%")) / 100 for cell in line[2:]] for line in cells]
     return {
         (line[0], int(line[1]), row[0]): dict(zip(MOST, row[1:4], strict=True))
