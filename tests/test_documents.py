@@ -126,8 +126,12 @@ def test_names_of_files_are_found():
 
 
 def test_a_word_of_the_glossary_is_defined_once():
-    words = re.findall(r"\*\*(.+?)\*\*", (ROOT / "docs/glossary.md").read_text())
+    glossary = (ROOT / "docs/glossary.md").read_text()
+    words = re.findall(r"\*\*(.+?)\*\*", glossary)
     assert len(words) == len({word.lower() for word in words}) > 80
+    heads = re.findall(r"(?:^- |; )(\$[^:;\n]+?)(?: \(([\d, ]+)\))?:", glossary, re.MULTILINE)
+    symbols = [(symbol, lessons) for head, lessons in heads for symbol in re.findall(r"\$[^$]+\$", head)]
+    assert len(symbols) == len(set(symbols)) > 60
     defined = re.compile(r"\*blocked\*\s+(#\s+)?(when|if)\b")
     sources = chain(*((ROOT / folder).rglob("*.[mp][dy]") for folder in ("capsmodel", "sim", "notebooks", "docs")))
     assert [str(file) for file in sources if defined.search(file.read_text())] == []
