@@ -11,9 +11,9 @@ slowdown of a long flow    1 + ((D - 1) sending + idle of slow start + climb aft
 
 A short flow is over before the flows that it meets come or go: what it finds is listed with its probability (sizes,
 flows at the NIC, queue at the port and at inner links), and mean and quantiles are read off that list; nothing is drawn
-at random. A long flow sees the average of all: D of :func:`~capsmodel.prediction.sharing.fair_share_slowdown`. Its
-quantiles are those of flows that keep what they found, 1 + k with geometric numbers k at each link, and 30% off where
-flows live long enough to see others come and go.
+at random. Queues return to their mean while its round trips go on. A long flow sees the average of all: D of
+:func:`~capsmodel.prediction.sharing.fair_share_slowdown`. Its quantiles are those of flows that keep what they found,
+1 + k with geometric numbers k at each link, and 30% off where flows live long enough to see others come and go.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ from capsmodel.prediction.fabric import FabricModel, LinkLayer
 from capsmodel.prediction.schemes import Basis, SchemeModel
 from capsmodel.prediction.sharing import MOST_LOAD, inner_link
 from capsmodel.prediction.start import climb_packets, first_marked, window_idle_s
-from capsmodel.prediction.states import States
+from capsmodel.prediction.states import States, in_the_mean
 from capsmodel.prediction.waits import (
     DELAY_USE,
     MARKED_USE,
@@ -288,7 +288,7 @@ def _short(setting: Setting) -> tuple[States, _Terms]:
 def _mean(part: FloatArray, probs: FloatArray) -> float:
     """Return the mean of a part over equally likely sizes, its first axis, and states; an axis of 1 stands for all."""
     same = tuple(axis for axis, count in enumerate(part.shape[1:]) if count == 1)
-    return float(np.sum(part * probs.sum(axis=same, keepdims=True)) / len(part))
+    return float(np.sum(part.mean(axis=0) * probs.sum(axis=same, keepdims=True)))
 
 
 def _alone(
@@ -310,16 +310,19 @@ def _in_order(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: Floa
     inner, inner_probs = inner_states(setting, crossed)
     acks, ack_probs = ack_states(setting)
     shape = (len(port), len(inner), len(acks))
-    queue, busy, paths, acks = (
-        np.broadcast_to(each, shape).ravel()
-        for each in (port[:, np.newaxis, np.newaxis], busy[:, np.newaxis, np.newaxis], inner[:, np.newaxis], acks)
-    )
-    going_on = busy * (setting.scheme.control != "losses")
+    queues = [(port, port_probs, (-1, 1, 1)), (inner, inner_probs, (-1, 1)), (acks, ack_probs, (-1,))]
+    queue, paths, acks = (_spread(found, shape, axes) for found, _, axes in queues)
+    usual = sum((_spread(in_the_mean(*each), shape, axes) for *each, axes in queues), np.zeros(1))
+    going_on = _spread(busy, shape, (-1, 1, 1)) * (setting.scheme.control != "losses")
     seen = port_probs[:, np.newaxis, np.newaxis] * inner_probs[:, np.newaxis] * ack_probs
     probs = nic_probs[:, np.newaxis] * seen.ravel()
     n, flows, waiting = packets[:, np.newaxis, np.newaxis], flows[:, np.newaxis], waiting[:, np.newaxis]
-    found_s = rtt_s + (waiting + queue + paths + acks) * setting.packet_s
-    idle_s = _idle_s(setting, packets, found_s, (1 + flows) * setting.packet_s, queue + paths, going_on)
+    trips = {
+        "rtt_s": rtt_s + (waiting + queue + paths + acks) * setting.packet_s,
+        "mean_rtt_s": rtt_s + (waiting + usual) * setting.packet_s,
+        "pace_s": (1 + flows) * setting.packet_s,
+    }
+    idle_s = _idle_s(setting, packets, trips, queue + paths, going_on)
     again = beyond_trim(setting, n / (1 + flows), queue, going_on)
     parts = {
         "alone": alone_s[:, np.newaxis, np.newaxis],
@@ -332,8 +335,13 @@ def _in_order(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: Floa
     return parts, probs
 
 
+def _spread(values: FloatArray, shape: tuple[int, ...], axes: tuple[int, ...]) -> FloatArray:
+    """Return values of one of several independent quantities for all their combinations, in one axis."""
+    return np.broadcast_to(values.reshape(axes), shape).ravel()
+
+
 def _idle_s(
-    setting: Setting, packets: FloatArray, rtt_s: FloatArray, pace_s: FloatArray, queue: FloatArray, busy: FloatArray
+    setting: Setting, packets: FloatArray, trips: Mapping[str, Any], queue: FloatArray, busy: FloatArray
 ) -> FloatArray:
     """Return the idle time of windows in seconds; those of DCTCP depend on what packets find at ports.
 
@@ -342,14 +350,10 @@ def _idle_s(
     scheme = setting.scheme
     windows: dict[str, Any] = {"first": scheme.first_window_packets, "most": scheme.most_window_packets}
     if scheme.control != "marks":
-        return window_idle_s(packets, rtt_s, pace_s, **windows)
+        return window_idle_s(packets, **trips, **windows)
     left = np.floor(np.maximum(scheme.standing_packets - queue, 0.0))
     rooms = np.where((busy > 0) | (queue > 0), left, np.inf)
-    idle_s = np.empty((len(packets), *np.broadcast_shapes(rtt_s.shape, pace_s.shape)))
-    for room in np.unique(rooms):
-        mine = rooms == room
-        idle_s[..., mine] = window_idle_s(packets, rtt_s[..., mine], pace_s, **windows, room=float(room))
-    return idle_s
+    return window_idle_s(packets, **trips, **windows, room=rooms)
 
 
 def _by_priority(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: FloatArray) -> tuple[_Parts, FloatArray]:

@@ -14,7 +14,7 @@ What a prediction rests on, for short flows (mean and quantiles) and long ones (
 
 =========== ========================================================================================================
 `derived`   no number of it was fitted to packets
-`fitted`    constants of :mod:`capsmodel.prediction.waits` are in it
+`fitted`    constants of :mod:`~capsmodel.prediction.waits` and :mod:`~capsmodel.prediction.start` are in it
 `bound`     flows take longer: timers, or what another order of service costs, are left out
 `none`      no formula: the value is NaN
 =========== ========================================================================================================

@@ -7,36 +7,41 @@ A window of w packets, sent at a packet each s, is acknowledged a round trip R a
 Quantity                Symbol                                                      Name                    Unit
 ======================= =========================================================== ======================= ====
 idle time of a flow     :math:`\sum_k(R-w_ks)^+` over windows that do not end it    :func:`window_idle_s`   s
+queues of n round trips :math:`\sqrt{n+2\sum_{k<n}(n-k)c^k}/n` of their distance    :func:`distance_kept`   1
+                        from the mean is left
 windows                 doubled until one is marked, halved while they are          :func:`windows_of`      packets
 time of a climb         a packet more each round trip until the pipe is full        :func:`climb_packets`   packets
 ======================= =========================================================== ======================= ====
 """
 
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import count
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from capsmodel.checks import FloatArray
 
 LEAST_MARKED_PACKETS = 2.0
 """Window of DCTCP after many cuts, in packets: one, and one more by which it grows before the next cut."""
+QUEUE_KEPT = 0.87
+"""Share of its distance from the mean that the queue of a shared port keeps for a round trip; measured on queues."""
 _MOST_WINDOWS = 60
 
 
-def windows_of(first: float, room: float) -> Iterator[float]:
+def windows_of(first: float, room: ArrayLike) -> Iterator[FloatArray]:
     """Yield windows that double until one is above `room` packets; halved is each that is, others grow by one.
 
     A port that marks from K packets on and holds q of others has room for K - q. DCTCP halves: α begins at 1 and hardly
-    falls in the few round trips of a short flow.
+    falls in the few round trips of a short flow. Each window has the shape of `room`.
     """
-    window, doubles = first, True
+    window, doubles = np.full(np.shape(room), float(first)), np.ones(np.shape(room), dtype=bool)
     while True:
         yield window
         marked = window > room
-        doubles &= not marked
-        grown = 2 * window if doubles else window + 1
-        window = max(window / 2, LEAST_MARKED_PACKETS) if marked else grown
+        doubles &= ~marked
+        grown = np.where(doubles, 2 * window, window + 1)
+        window = np.where(marked, np.maximum(window / 2, LEAST_MARKED_PACKETS), grown)
 
 
 def first_marked(first: float, mark_above: float) -> float:
@@ -51,7 +56,8 @@ def window_idle_s(
     *,
     first: float,
     most: float = np.inf,
-    room: float = np.inf,
+    room: ArrayLike = np.inf,
+    mean_rtt_s: FloatArray | None = None,
 ) -> FloatArray:
     """Return how long windows leave the NIC idle, in seconds: a row a flow, of the shape of round trips and paces.
 
@@ -60,13 +66,20 @@ def window_idle_s(
     packets : ndarray of one dimension
         Packets of flows, at least 1.
     rtt_s : ndarray
-        Time from a packet to its acknowledgement, queues included, in seconds.
+        Time from a packet to its acknowledgement, with the queues that the flow finds at first, in seconds.
     pace_s : ndarray
         Time between two packets of the flow at its NIC, in seconds.
     first, most : float
         First and largest window, in packets.
-    room : float
-        Largest window of which nothing is marked, in packets.
+    room : ndarray
+        Largest window of which nothing is marked, in packets; it broadcasts with `rtt_s`.
+    mean_rtt_s : ndarray, optional
+        The same with queues of mean length, to which those that are found return; `rtt_s` when left out.
+
+    Notes
+    -----
+    Of the queues of n round trips, each :math:`c` times as far from the mean as the one before and noise, the sum is
+    :func:`distance_kept` as far from its mean as n times the first would be.
 
     Examples
     --------
@@ -74,13 +87,42 @@ def window_idle_s(
     >>> [round(float(one) * 1e6, 6) for one in idle_s]  # one window is enough; another has to wait for the first
     [0.0, 5.0]
     """
-    windows = np.array(list(islice(windows_of(first, room), _MOST_WINDOWS)))
-    sent = np.cumsum(windows)
-    before = np.searchsorted(sent, packets)  # windows that do not end the flow
-    states = (1,) * np.ndim(rtt_s + pace_s)
-    windows = np.minimum(windows[: before.max()], most).reshape(-1, *states)
-    idle_s = np.cumsum(np.maximum(rtt_s - windows * pace_s, 0.0), axis=0)
-    return np.concatenate([np.zeros((1, *idle_s.shape[1:])), idle_s])[before]
+    shape = np.broadcast_shapes(np.shape(rtt_s), np.shape(pace_s))
+    room = np.reshape(room, (1,) * (len(shape) - np.ndim(room)) + np.shape(room))
+    flows = packets.reshape(-1, *(1,) * len(shape))
+    sent, before = np.zeros(room.shape), np.zeros((len(packets), *room.shape), dtype=int)  # windows that do not end it
+    found_s, usual_s = np.zeros(shape), np.zeros(shape)
+    idle_s = [found_s]
+    for trips, window in zip(range(1, _MOST_WINDOWS + 1), windows_of(first, room), strict=False):
+        sent = sent + window
+        if sent.min() >= packets.max():
+            break
+        before += sent < flows
+        sending_s = np.minimum(window, most) * pace_s
+        found_s = found_s + np.maximum(rtt_s - sending_s, 0.0)
+        if mean_rtt_s is None:
+            idle_s.append(found_s)
+            continue
+        usual_s = usual_s + np.maximum(mean_rtt_s - sending_s, 0.0)
+        idle_s.append(usual_s + distance_kept(trips) * (found_s - usual_s))
+    return np.take_along_axis(np.stack(idle_s), np.broadcast_to(before, (len(packets), *shape)), axis=0)
+
+
+def distance_kept(trips: int) -> float:
+    r"""Return how far the queues of n round trips are from their mean, over n times the distance of the first, a ratio.
+
+    Notes
+    -----
+    With :math:`c` = `QUEUE_KEPT` the ratio of standard deviations is :math:`\sqrt{n+2\sum_{k<n}(n-k)c^k}/n`.
+
+    Examples
+    --------
+    >>> [round(distance_kept(trips), 2) for trips in (1, 2, 10)]
+    [1.0, 0.97, 0.82]
+    """
+    c = QUEUE_KEPT
+    apart = c / (1 - c) * (trips - (1 - c**trips) / (1 - c))
+    return float(np.sqrt(trips + 2 * apart) / trips)
 
 
 def climb_packets(packets: FloatArray, *, first: float, pipe: float) -> FloatArray:
@@ -107,4 +149,4 @@ def climb_packets(packets: FloatArray, *, first: float, pipe: float) -> FloatArr
     return np.asarray(np.maximum(trips * pipe - (trips * first + trips**2 / 2), 0.0))
 
 
-__all__ = ["LEAST_MARKED_PACKETS", "climb_packets", "first_marked", "window_idle_s"]
+__all__ = ["LEAST_MARKED_PACKETS", "QUEUE_KEPT", "climb_packets", "distance_kept", "first_marked", "window_idle_s"]

@@ -103,4 +103,16 @@ def uniform() -> tuple[FloatArray, FloatArray]:
     return _CUTS[:-1] + _CUTS[1:], np.diff(_CUTS)
 
 
-__all__ = ["States", "exponential", "geometric", "uniform"]
+def in_the_mean(values: FloatArray, probs: FloatArray) -> FloatArray:
+    """Return values of which those above 0 are their mean.
+
+    Examples
+    --------
+    >>> in_the_mean(np.array([0.0, 2.0, 4.0]), np.array([0.5, 0.25, 0.25])).tolist()
+    [0.0, 3.0, 3.0]
+    """
+    some = values > 0
+    return np.where(some, values @ probs / max(float(probs[some].sum()), np.finfo(float).tiny), 0.0)
+
+
+__all__ = ["States", "exponential", "geometric", "in_the_mean", "uniform"]

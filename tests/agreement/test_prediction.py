@@ -88,6 +88,14 @@ HELD_OUT = [
     "websearch 0.5, leaf-spine:8x2x2, 100g",
     "univ1_benson_pkts 0.4, leaf-spine:2x8x8, 400g",
     "websearch 0.7, leaf-spine:2x8x8, 25g",
+    "fb_hadoop_homa 0.6, leaf-spine:8x2x2, 25g",
+    "fb_cachefollower_homa 0.3, fat-tree:4, 400g",
+    "fb_hadoop_homa 0.7, leaf-spine:8x2x2, 10g",
+    "alistorage2019 0.7, leaf-spine:8x2x2, 10g",
+    "fb_hadoop_homa 0.3, fat-tree:4, 25g",
+    "fb_hadoop_homa 0.2, fat-tree:4, 25g",
+    "fb_cachefollower_homa 0.3, leaf-spine:2x8x8, 25g",
+    "alistorage2019 0.4, leaf-spine:2x8x8, 25g",
 ]
 SEEN = 31
 SHORT_BIAS, LONG_BIAS = 0.15, 0.12

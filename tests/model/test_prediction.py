@@ -10,7 +10,14 @@ import capsmodel as cm
 from capsmodel import FabricModel, FlowSizes, LinkLayer, ParameterError, SchemeModel, load_workload, predict_fct
 from capsmodel.metrics import ideal_fct_s
 from capsmodel.prediction.sharing import erlang_c, fair_share_slowdown, inner_link
-from capsmodel.prediction.start import climb_packets, first_marked, window_idle_s, windows_of
+from capsmodel.prediction.start import (
+    QUEUE_KEPT,
+    climb_packets,
+    distance_kept,
+    first_marked,
+    window_idle_s,
+    windows_of,
+)
 from capsmodel.prediction.states import States, exponential, geometric, uniform
 from capsmodel.prediction.waits import DELAY_USE, MARKED_SHARE, MARKED_USE
 from capsmodel.queueing.settling import mean_slowdown
@@ -174,6 +181,21 @@ def test_window_idle_has_a_row_for_each_flow_and_is_that_of_each_state_alone():
         for (flow, pace, rtt), value in np.ndenumerate(many):
             alone = window_idle_s(packets[[flow]], rtt_s[0, [rtt]], pace_s[pace], **keys)
             assert value == pytest.approx(alone.item(), rel=1e-12)
+
+
+def test_distance_kept_is_that_of_a_sum_of_queues_of_which_each_keeps_a_share_of_the_one_before():
+    for trips in (1, 2, 3, 10, 40):
+        k = np.arange(trips)
+        variance = np.sum(QUEUE_KEPT ** np.abs(k[:, np.newaxis] - k))  # of the sum, by the matrix of covariances
+        assert distance_kept(trips) == pytest.approx(np.sqrt(variance) / trips, rel=1e-12)
+
+
+def test_window_idle_returns_to_that_of_queues_of_mean_length():
+    """Of windows of 10, 20, 40, 80 packets the first three do not end a flow of 100; none lasts for a round trip."""
+    packets, found_s, mean_s, pace_s = np.array([10.0, 100.0]), np.array([300.0, 150.0]), np.array(200.0), np.array(1.0)
+    none, three = window_idle_s(packets, found_s, pace_s, first=10, mean_rtt_s=mean_s)
+    assert none.tolist() == [0, 0]
+    assert three == pytest.approx(3 * 200 - 70 + distance_kept(3) * 3 * (found_s - mean_s), rel=1e-12)
 
 
 def test_acknowledgements_wait_at_the_port_towards_the_sender_where_ports_mark():

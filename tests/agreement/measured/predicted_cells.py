@@ -37,7 +37,7 @@ from capsim.fabric.traffic import draw_flows
 from capsmodel import load_workload
 
 KEPT = Path(__file__).parents[3] / "data" / "results" / "prediction.csv"
-DRAWN_SEEDS, DRAWN_CELLS = (56, 57, 58, 59, 60, 61), 8
+DRAWN_SEEDS, DRAWN_CELLS = (56, 57, 58, 59, 60, 61, 62), 8
 SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
 
 TURNS = ("uet", "dctcp", "rps+dctcp+rack", "rps+dctcp")

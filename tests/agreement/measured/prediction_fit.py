@@ -6,7 +6,7 @@ fits best, and its standard error, a table of ``docs/prediction.md``.
 Least are the squares of the logarithms of formula over packets, of the mean of short flows and of the mean slowdown of
 long ones, over the cells of the group ``fit`` of the schemes that a constant is for. Noise from one setting to another
 is larger than that of a run, so that the standard error is that of the jackknife over settings: each is left out in
-turn.
+turn. `QUEUE_KEPT` is not fitted to completion times: it is measured on queues of the same fabric (`queue_memory`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,12 @@ from unittest.mock import patch
 import numpy as np
 from agreement.measured.predicted_cells import LONG_BYTES, SHORT_BYTES, kept_rows
 from agreement.measured.prediction_goals import cell_of, steady_slowdown
+from agreement.measured.queue_memory import SETTINGS, correlations, kept_share
 from page_tables import Table, write_table
 from scipy import optimize
 
 from capsim.scenario.model_inputs import ModelInputs, model_inputs
-from capsmodel.prediction import completion, waits
+from capsmodel.prediction import completion, start, waits
 
 FITS: Mapping[str, Sequence[str]] = {"dctcp": ("MARKED_SHARE", "MARKED_USE"), "uet": ("DELAY_USE",)}
 """The constants that are fitted together, by a part of the names of schemes that they are for."""
@@ -77,7 +78,9 @@ def fit_table() -> Table:
         rows = rows_of(scheme)
         for name, best, error in zip(names, fitted(names, rows), standard_errors(names, rows), strict=True):
             table.append([name, f"{getattr(waits, name):g}", f"{best:.2f}", f"{error:.2f}"])
-    return table
+    shares = [kept_share(correlations(profile, scheme)) for profile, scheme in SETTINGS]
+    error = np.std(shares, ddof=1) / np.sqrt(len(shares))
+    return [*table, ["QUEUE_KEPT", f"{start.QUEUE_KEPT:g}", f"{np.mean(shares):.2f}", f"{error:.2f}"]]
 
 
 if __name__ == "__main__":
