@@ -53,6 +53,13 @@ _OF_FLOWS = (
     "mean_fct_short_without_timeouts_s",
     "mean_slowdown",
 )
+_BY_SETTING = (
+    Column("setting", "setting"),
+    Column("word", "verdict"),
+    Column("seeds", "seeds"),
+    Column("point", "at"),
+    Column("ours", "ours", ends=("low", "high")),
+)
 _LIST = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
 
 Metrics = Annotated[str | None, Parameter(group=OUTPUT)]
@@ -98,9 +105,10 @@ def study(
     seeds
         Runs of each point, at most those of claims; what the file says when left out.
     settings
-        Try what is left open too; with --costs, count these runs too.
+        Try what is left open too, and print the value at each point in each setting; with --costs, count these runs.
     quick
-        Run a small version with two seeds, which shows that all of it works and decides nothing.
+        See that all of it works: run two seeds of each point at the size of [quick], of the first point where there
+        is none. Claims, tables and picture are left out, and nothing is decided.
     reduced
         Run the version of [reduced].
     expand
@@ -338,7 +346,13 @@ def _check_places(folder: Path, plot: Path | None = None) -> None:
 
 def _try_out(study: Study, folder: Path, machines: Machines) -> None:
     made = study.try_out(folder, executor=machines.executor())
-    explain(f"{study.name}: {made} small runs; they decide nothing. Run it without --quick.")
+    points, scale = study.trial
+    size = "at the size of [quick]" if scale == "quick" else "at its full size, as there is no [quick]"
+    explain(
+        f"{study.name} works: {made} runs, two seeds of {len(points)} of {len(study.design.points())} points, {size}. "
+        "Left out: all other points and seeds, the claims, tables and picture. Nothing is decided: run it without "
+        "--quick."
+    )
 
 
 def _expand(study: Study) -> None:
@@ -426,14 +440,16 @@ def _finish(
 
 
 def _print_settings(studied: Studied, folder: Path, output: Output) -> None:
-    """Print in which settings each claim has its verdict, and draw the verdicts by setting."""
+    """Print in which settings each claim has its verdict, with our values there, and draw the verdicts by setting."""
     campaign, design = studied.campaign, studied.study.design
     if not campaign.simulated or len(design.settings) == 1:
         return
+    table = studied.by_setting()
+    write_whole(folder / "settings.csv", table.to_csv(index=False))
     if output.is_text:
-        say("")
         for claim in campaign.simulated:
-            say(f"{claim}: {campaign.robustness(claim).beside(studied.verdict(claim).word)}")
+            say("", f"{claim}: {campaign.robustness(claim).beside(studied.verdict(claim).word)}")
+            print_table(records(table[table["id"] == claim]), columns=_BY_SETTING)
     if can_draw():
         verdicts = {claim: campaign.words(claim) for claim in campaign.simulated}
         save_figure(draw_by_setting(studied.study.name, verdicts), folder / "settings.png")

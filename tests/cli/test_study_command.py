@@ -367,6 +367,28 @@ def test_a_claim_of_the_papers_is_decided_alone_in_another_setting(made_up, caps
     assert len(made_up.ran) == 80
 
 
+def test_settings_have_a_table_with_the_value_of_each_point(made_up, capsys):
+    """Catches a table of words alone, values of another setting, and one that is only a picture."""
+
+    def ratio(scheme, scenario, seed):
+        return 1.0 if scheme == "ecmp" else 0.8 if scenario["fabric"]["spines"] == 2 else 0.5
+
+    made_up.ratio = ratio
+    claims = STUDY.replace("seeds = 2", 'seeds = [8, 8]\nunstated = { "fabric.spines" = [2, 1] }') + CLAIM
+    Path("study.toml").write_text(claims)
+    out = " ".join(printed("study study.toml --jobs 1 --settings --out DIR", capsys).split())
+    with Path("DIR/settings.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    ours = {(row["setting"], row["point"]): float(row["ours"]) for row in rows}
+    at = [f"rps against ecmp, traffic.load {load}" for load in (0.3, 0.6)]
+    assert [*ours] == [(setting, point) for setting in ("as the text", "fabric.spines = 1") for point in at]
+    assert [*ours.values()] == pytest.approx([0.8, 0.8, 0.5, 0.5], rel=0.01)
+    assert all(float(row["low"]) < float(row["ours"]) < float(row["high"]) for row in rows)
+    assert {(row["id"], row["metric"], row["word"]) for row in rows} == {("lower", "mean FCT, short", "holds")}
+    assert "setting verdict seeds at ours" in out
+    assert out.count("fabric.spines = 1 holds 8 rps against ecmp, ") == 2
+
+
 @pytest.mark.parametrize("name", ["repflow-ns3-ws", "repflow-e07-ns3-ws", "repflow-fig8", "repflow-f8a"])
 def test_runs_of_a_study_are_the_same_by_each_of_its_names(name, made_up, capsys):
     (made,) = json.loads(succeeded(f"study {name} --costs --json --out DIR", capsys).out)
@@ -411,13 +433,18 @@ def test_costs_are_those_of_the_rows_that_are_there(capsys):
 @pytest.mark.parametrize("name", ["caps-incast1", pytest.param("mmptcp-thr-benson", marks=pytest.mark.agreement)])
 def test_the_small_version_of_a_study_of_the_papers_runs_and_decides_nothing(name, capsys):
     """Two seeds of its first point."""
-    told = succeeded(f"study {name} --quick --jobs 1 --out DIR", capsys).out
-    assert "2 small runs; they decide nothing" in told
+    out = " ".join(printed(f"study {name} --quick --jobs 1 --out DIR", capsys).split())
+    assert "works: 2 runs, two seeds of 1 of" in out
+    assert "as there is no [quick]. Left out: all other points and seeds, the claims, tables and picture" in out
+    assert "Nothing is decided" in out
     assert [path.name for path in Path("DIR").iterdir()] == ["runs"]
     rows = merge([Path("DIR/runs")])
     assert len(rows) == 2
     assert (rows["mean_fct_short_s"] > 0).all()
 
 
-def test_a_small_version_decides_nothing(capsys):
-    assert "2 small runs; they decide nothing" in succeeded("study study.toml --quick --jobs 1", capsys).out
+def test_a_small_version_of_its_own_has_every_point(capsys):
+    write(STUDY.replace("seeds = 2", 'seeds = 2\nquick = { "traffic.flows" = 5 }'))
+    out = " ".join(printed("study study.toml --quick --jobs 1", capsys).split())
+    assert "works: 8 runs, two seeds of 4 of 4 points, at the size of [quick]." in out
+    assert set(merge([Path("study/runs")])["flows"]) == {5}

@@ -27,7 +27,7 @@ WITHIN = 0.1
 """Half the length of an interval over its value, for which :func:`seeds_line` says how many seeds it needs."""
 
 
-TABLES = ("runs.csv", "table.csv", "by_size.csv", "by_part.csv", "verdicts.csv")
+TABLES = ("runs.csv", "table.csv", "by_size.csv", "by_part.csv", "verdicts.csv", "settings.csv")
 FIGURES = ("study.png", "settings.png", "compare.png", "fct_cdf.png")
 """What `study` and `compare` write into DIR beside the runs, from which each goes on whichever made them."""
 

@@ -1,22 +1,23 @@
 """Studies: runs at the points of axes, what is claimed about them, and how that is decided.
 
-=============== ==================================================================================
-Module          Holds
-=============== ==================================================================================
-`file`          the keys of its file
-`template`      arithmetic in braces
-`points`        what is run at each point, in every setting, and the ids of the runs
-`measures`      measurements by name, and the tasks that runs are
-`scheme_runs`   the measurement of any study, tables of its metrics
-`metrics`       the numbers that describe a run: name, unit, function of the result
-`claims`        what claims compare, and the verdict on each: a package of its own
-`kept_runs`     the runs in a folder, and about what others will take
-`campaign`      which runs come next, and where all claims stand
-`study`         a study that is run: its rows, flows, verdicts, tables and pictures
-`texts`         means, verdicts and claims in lines and cells
-`comparison`    several schemes on the same flows: a study with one axis
-`plot`          panels with intervals and what is printed
-=============== ==================================================================================
+================ ==================================================================================
+Module           Holds
+================ ==================================================================================
+`file`           the keys of its file
+`template`       arithmetic in braces
+`points`         what is run at each point, in every setting, and the ids of the runs
+`measures`       measurements by name, and the tasks that runs are
+`scheme_runs`    the measurement of any study, tables of its metrics
+`metrics`        the numbers that describe a run: name, unit, function of the result
+`claims`         what claims compare, and the verdict on each: a package of its own
+`kept_runs`      the runs in a folder, and about what others will take
+`campaign`       which runs come next, and where all claims stand
+`study`          a study that is run: its rows, flows, verdicts, tables and pictures
+`texts`          means and claims in lines and cells
+`verdict_tables` verdicts as rows, cells and LaTeX, by setting too
+`comparison`     several schemes on the same flows: a study with one axis
+`plot`           panels with intervals and what is printed
+================ ==================================================================================
 
 From a file to the verdict on a claim:
 

@@ -69,50 +69,16 @@ def metric_latex(table: pd.DataFrame, axes: Sequence[str]) -> str:
         known = known_metric(str(record["metric"]))
         text = number_texts.positive_with_error(record["mean"] * known.factor, record["half_width"] * known.factor)
         cells = rows.setdefault(tuple(record[axis] for axis in axes), {})
-        cells[known.name] = _interval_latex(text)
+        cells[known.name] = interval_latex(text)
     heads = [*axes, *(known_metric(metric).label for metric in metrics)]
     return latex_table(heads, [(point, [cells[metric] for metric in metrics]) for point, cells in rows.items()])
 
 
-def _interval_latex(text: str) -> str:
+def interval_latex(text: str) -> str:
     """Return a value with its error or the ends of its interval as LaTeX."""
     if "(" in text and "±" not in text:
         return re.sub(r"(?<=\d)-(?=\d)", "--", text)
     return "--" if text == "-" else f"${text.replace('±', chr(92) + 'pm')}$"
-
-
-def verdict_latex(verdicts: pd.DataFrame) -> str:
-    r"""Return a table of verdicts as LaTeX: a line for each claim and point.
-
-    Parameters
-    ----------
-    verdicts : DataFrame
-        As :meth:`capsim.study.study.Studied.verdicts` returns it.
-
-    Examples
-    --------
-    >>> row = {"id": "gain", "metric": "mean FCT, short", "printed": "40..45 %", "word": "holds", "point": "load_0.2"}
-    >>> row |= {"ours": 0.58, "low": 0.56, "high": 0.6, "bound": "", "level": 0.99}
-    >>> print(*verdict_latex(pd.DataFrame([row])).splitlines()[2:5:2], sep="\n")
-    claim & metric & printed & at & verdict & ours (99\% interval) \\
-    gain & mean FCT, short & 40..45 \% & load\_0.2 & holds & 0.580 (0.560--0.600) \\
-
-    What is open has the bound across which its interval lies:
-
-    >>> row |= {"word": "open", "high": 0.65, "bound": "0.6225"}
-    >>> print(*verdict_latex(pd.DataFrame([row])).splitlines()[2:5:2], sep="\n")
-    claim & metric & printed & at & verdict & ours (99\% interval) & bound \\
-    gain & mean FCT, short & 40..45 \% & load\_0.2 & open & 0.580 (0.560--0.650) & 0.6225 \\
-    """
-    names = ("id", "metric", "printed", "point", "word")
-    bound = ["bound"] if len(verdicts) and (verdicts["bound"] != "").any() else []
-    rows = []
-    for row in verdicts.to_dict("records"):
-        ours = number_texts.with_interval(row["ours"], row["low"], row["high"])
-        rows.append(([row[name] for name in names], [_interval_latex(ours), *(row[name] for name in bound)]))
-    level = f"{100 * verdicts['level'].iloc[0]:g}" if len(verdicts) else "99"
-    heads = ["claim", "metric", "printed", "at", "verdict", f"ours ({level}% interval)"]
-    return latex_table(heads + bound, rows)
 
 
 def latex_table(heads: Sequence[str], rows: Sequence[tuple[Sequence[object], Sequence[str]]]) -> str:

@@ -34,14 +34,13 @@ from capsim.results.result import Result
 from capsim.scenario.profile import Filled, setting_remarks
 from capsim.scenario.scenario import Scenario
 from capsim.study.campaign import Campaign, Verdict, advance
-from capsim.study.claims.decide import ABOUT
 from capsim.study.claims.design import Design
 from capsim.study.claims.looks import numbers_of
 from capsim.study.claims.samples import Statement
 from capsim.study.file import Claim, Source, read_study
 from capsim.study.kept_runs import Group
-from capsim.study.metrics import METRICS, OF_COLLECTIVES, known_metric
-from capsim.study.plot import PLOTTED, PLOTTED_OF_ALL, DrawnStudy, draw, draw_side_by_side, metric_latex, verdict_latex
+from capsim.study.metrics import METRICS, OF_COLLECTIVES
+from capsim.study.plot import PLOTTED, PLOTTED_OF_ALL, DrawnStudy, draw, draw_side_by_side, metric_latex
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.scheme_runs import (
     COMPILING,
@@ -53,9 +52,9 @@ from capsim.study.scheme_runs import (
     result_name,
     save_lacking,
 )
-from capsim.study.texts import check_percentile, claimed, mean_cells, mean_lines, verdict_cells
+from capsim.study.texts import check_percentile, claimed, mean_cells, mean_lines
+from capsim.study.verdict_tables import setting_rows, verdict_cells, verdict_latex, verdict_rows
 from capsmodel.checks import ParameterError, choice, require
-from capsmodel.experiments.number_texts import number
 from capsmodel.experiments.reprs import as_html
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.designs import each_value_once
@@ -304,12 +303,16 @@ class Study:
         listed = self._design.tasks([point for point, _ in keys], seeds, results=results)
         return [Saved(listed[key], results / result_name(dict(key[0]), key[1]), run_id) for key in keys]
 
-    def try_out(self, folder: str | Path, *, executor: Executor = one_by_one) -> int:
-        """Run two seeds of each point at the scale ``quick``, of the first point without one; return how many."""
+    @property
+    def trial(self) -> tuple[Sequence[Point], Scale]:
+        """Return the points that a trial runs, and at which scale: all as ``quick`` says, else the first as it is."""
         points = self._design.points()
-        scale: Scale = "quick" if self._design.source.file.quick else "paper"
-        chosen = points if scale == "quick" else points[:1]
-        listed = self._design.tasks(chosen, (1, 2), scale=scale)
+        return (points, "quick") if self._design.source.file.quick else (points[:1], "paper")
+
+    def try_out(self, folder: str | Path, *, executor: Executor = one_by_one) -> int:
+        """Run two seeds of each point of :attr:`trial`; return how many runs there are."""
+        points, scale = self.trial
+        listed = self._design.tasks(points, (1, 2), scale=scale)
         tasks = list({task.id: task for task in listed.values()}.values())
         run_sweep(tasks, Path(folder) / ROWS, executor=executor, progress=Progress(label=self.name, first=COMPILING))
         return len(tasks)
@@ -429,21 +432,16 @@ class Studied:
         printed, comparisons are ratios, and trends have two points: the last value against the first, and Kendall's
         tau.
         """
-        rows = []
-        for name in self.study._simulated:
-            claim, verdict = self.study.claims[name], self.verdict(name)
-            head: dict[str, Any] = {"id": name, "where": claim.where, "claim": claimed(claim)}
-            head |= {"metric": known_metric(self.study.design.metric(name)).words, "printed": claim.printed}
-            head |= {"word": verdict.word, "begins": self.study.design.begins(name)}
-            head |= {"about": ABOUT, "seeds": verdict.seeds}
-            nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan, "bound": ""}
-            points = [
-                {"point": point, "ours": one.value, "low": one.low, "high": one.high}
-                | {"bound": " or ".join(map(number, verdict.undecided_at.get(point, ())))}
-                for point, one in verdict.points
-            ]
-            rows += [{**head, **point, "level": 1 - self.campaign.level} for point in points or [nothing]]
-        return pd.DataFrame(rows)
+        return pd.DataFrame(verdict_rows(self.campaign))
+
+    def by_setting(self) -> pd.DataFrame:
+        """Return a row for each claim, setting and point where settings are compared, with our value there.
+
+        The columns are ``id``, ``metric`` in words, ``setting``, ``word``, the verdict in it, ``seeds``, ``point``,
+        ``ours``, ``low`` and ``high``, as of :meth:`verdicts`. Where a study has a reduced scale, the values of other
+        settings than the text's are carried over from there (:mod:`capsim.study.claims.looks`).
+        """
+        return pd.DataFrame(setting_rows(self.campaign))
 
     @property
     def own_runs(self) -> pd.DataFrame:
@@ -626,7 +624,7 @@ class Studied:
 
         The first has a line for each claim and point, with its metric, what is printed, and ours with its interval. The
         second has one for each point, of `metrics` or `main_metrics`; errors as :meth:`table`. See
-        :func:`capsim.study.plot.verdict_latex` and :func:`capsim.study.plot.metric_latex`.
+        :func:`capsim.study.verdict_tables.verdict_latex` and :func:`capsim.study.plot.metric_latex`.
         """
         if self.study._simulated and not metrics:
             return verdict_latex(self.verdicts())

@@ -1,4 +1,4 @@
-"""Means of runs, verdicts on claims and claims themselves in a few lines, or in the cells of a notebook's table.
+"""Means of runs and claims in a few lines, or in the cells of a notebook's table.
 
 Also what a percentile that is not recorded is answered with.
 """
@@ -11,10 +11,10 @@ from capsim.study.file import Claim
 from capsim.study.metrics import METRICS, known_metric
 from capsim.study.points import Point, point_name
 from capsmodel.checks import ParameterError
-from capsmodel.experiments.number_texts import positive_with_error, with_interval
+from capsmodel.experiments.number_texts import positive_with_error
 
 Row = Mapping[Hashable, Any]
-"""A row of a table: of metrics (:func:`capsim.study.scheme_runs.metric_table`), or of verdicts."""
+"""A row of a table of metrics (:func:`capsim.study.scheme_runs.metric_table`)."""
 MOST_SHOWN = 8
 """Points that have a line."""
 
@@ -66,15 +66,6 @@ def mean_cells(rows: Iterable[Row], axes: Sequence[str]) -> list[dict[str, str]]
         cells = cells_of.setdefault(tuple(point.values()), point)
         cells[known_metric(str(row["metric"])).label] = _mean(row)
     return [*cells_of.values()]
-
-
-def verdict_cells(rows: Iterable[Row]) -> list[dict[str, str]]:
-    """Return a row for each claim and point: the verdict, and our value with its interval."""
-    return [
-        {name: str(row[name]) for name in ("id", "word", "seeds", "point")}
-        | {"ours": with_interval(row["ours"], row["low"], row["high"])}
-        for row in rows
-    ]
 
 
 def claimed(claim: Claim) -> str:
