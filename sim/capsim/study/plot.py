@@ -39,6 +39,7 @@ PUBLISHED = "published"
 _COLUMNS = 3
 _AXIS_UNITS = {"_bps": ("Gbit/s", 1e-9), "_s": ("ms", 1e3), "_bytes": ("KB", 1e-3)}
 _ONE_CURVE = "runs"
+_NO_MEAN = (math.nan, math.nan, math.nan)
 
 
 def metric_latex(table: pd.DataFrame, axes: Sequence[str]) -> str:
@@ -199,11 +200,14 @@ def _draw_panel(axes: "Axes", panel: Panel, studied: DrawnStudy, numbers: dict[s
     axes.set_xscale("log" if "x" in panel.log else "linear")  # before the ticks, which it sets anew
     axes.set_yscale("log" if "y" in panel.log else "linear")
     for name, listed in curves.items():
-        means = np.array([_mean(studied.runs, point, metric.name) for point in listed])
-        at = [along[dict(point)[x]] for point in listed]
+        run_at = {dict(point)[x]: _mean(studied.runs, point, metric.name) for point in listed}
+        means = np.array([run_at.get(value, _NO_MEAN) for value in places])  # a line has a gap where nothing was run
+        at = list(along.values())
         values, errors = means[:, 0] * metric.factor, _distances(*means.T) * metric.factor
         style = look(numbers.setdefault(name, len(numbers))) | ({} if _is_numeric(places) else {"linestyle": "none"})
         axes.errorbar(at, values, errors, label=name, markersize=5, capsize=3, linewidth=1.2, **style)
+    if gaps := _gaps(curves, x, places, design):
+        axes.plot([], [], linestyle="none", label=gaps)
     _draw_printed(axes, panel, studied, x, along)
     if not _is_numeric(places):
         name_places(axes, list(along.values()), [shown.get(one, str(one)) for one in places])
@@ -211,6 +215,18 @@ def _draw_panel(axes: "Axes", panel: Panel, studied: DrawnStudy, numbers: dict[s
     if "y" not in panel.log:
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     axes.grid(alpha=0.3)
+
+
+def _gaps(curves: Mapping[str, Sequence[Point]], x: str, places: Sequence[Label], design: Design) -> str:
+    """Return what a gap in a curve means; empty where each has a value at all places."""
+    every = {
+        tuple((name, value if name == x else one) for name, one in listed[0])
+        for listed in curves.values()
+        for value in places
+    }
+    absent = every - {point for listed in curves.values() for point in listed}
+    needed = absent & set(design.points())
+    return "" if not absent else "gap: not run" if needed else "gap: not run, as no claim needs it"
 
 
 def _unit_of(axis: str) -> tuple[str, float]:

@@ -327,3 +327,34 @@ def test_drawing_opens_no_window_and_leaves_the_style_alone(compared):
     compared.plot()
     assert dict(matplotlib.rcParams) == before
     assert scheme("ecmp").name in repr(compared)
+
+
+def test_a_point_that_no_claim_needs_is_a_gap_in_its_curve_and_the_legend_says_so():
+    """Catches a line drawn across a load at which a scheme was not run, as if it had been."""
+    axes = {"scheme": ["ecmp", "rps"], "load": [0.2, 0.4, 0.6]}
+    claims = [
+        {"id": name, "at": {"load": load}, "subject": "rps", "is": "above", "printed": "1 ms"}
+        for name, load in (("first", 0.2), ("last", 0.6))
+    ]
+    claims.append({"id": "other", "at": {"scheme": "ecmp"}, "is": "rising", "x": "load"})
+    scenario = SMALL.to_dict() | {
+        "traffic": [{"kind": "poisson", "workload": "websearch", "load": "{load}", "flows": 9}]
+    }
+    study = Study(scenario=scenario, axes=axes, panel=[{"metric": "mean_fct_short_s", "claims": claims}])
+    rows = [dict(point) | {"seed": 1, "mean_fct_short_s": 0.001} for point in study.design.points()]
+
+    def drawn(rows):
+        runs = pd.DataFrame(rows)
+        points = [tuple((name, row[name]) for name in axes) for row in rows]
+        figure = draw(DrawnStudy(study.design, runs, points))
+        curves = {bars.get_label(): bars.lines[0].get_ydata() for bars in figure.axes[0].containers}
+        return curves, [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+    curves, texts = drawn(rows)
+    assert [math.isnan(value) for value in curves["rps"]] == [False, True, False]
+    assert not any(map(math.isnan, curves["ecmp"]))
+    assert "gap: not run, as no claim needs it" in texts
+    stopped = [row for row in rows if (row["scheme"], row["load"]) != ("ecmp", 0.4)]
+    whole = {"scheme": "rps", "load": 0.4, "seed": 1, "mean_fct_short_s": 0.001}
+    assert "gap: not run" in drawn([*stopped, whole])[1]
+    assert not any("gap" in text for text in drawn([*rows, whole])[1])
