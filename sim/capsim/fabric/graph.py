@@ -111,6 +111,19 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology"):
         ------
         ParameterError
             If the graph is directed, lacks an attribute or breaks a rule of :class:`Topology`.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> graph = nx.random_regular_graph(3, 8, seed=1)
+        >>> nx.set_node_attributes(graph, "switch", "kind")
+        >>> for switch in range(8):
+        ...     graph.add_node(f"host{switch}", kind="host")
+        ...     graph.add_edge(f"host{switch}", switch)
+        >>> for edge in graph.edges.values():
+        ...     edge.update(rate_bps=1e9, delay_s=1e-6)
+        >>> Topology.from_networkx(graph, buffer_packets=100).size()
+        FabricSize(hosts=8, switches=8, leaves=8, inner_links=12)
         """
         if graph.is_directed():
             _refuse_directed(graph)
