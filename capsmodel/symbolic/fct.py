@@ -206,7 +206,7 @@ def derive_mean_fct() -> Derivation:
             Step("Waits of m rounds, per packet", sp.Eq(sp.Symbol("FCT_X"), sp.Sum(W[i], (i, 1, _m)) / X + 1)),
             Step(
                 "In the mean every round waits E[W]",
-                sp.Eq(sp.Symbol("E[FCT_X]"), of_size),
+                sp.Eq(sp.Symbol("E[FCT_{X}]"), of_size),
                 (same(waits.doit().subs(_m, ROUNDS) / X + 1, of_size),),
             ),
             Step("Averaged over short flows", sp.Eq(_mean, mean_wait * J + 1)),

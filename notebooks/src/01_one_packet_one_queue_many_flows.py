@@ -112,9 +112,9 @@ crowded.flows[["src", "fct_s", "slowdown", "packets_dropped", "retransmissions",
 # so many that host links are busy for half of the time, a *load* of 0.5. `start="steady"` begins with the flows that
 # are in progress at this load.
 #
-# The rule by which switches and hosts choose paths is the *scheme*. ECMP (equal-cost multipath) hashes each flow to one
-# path, RPS (random packet spraying) draws a path for each packet. `compare` gives both the same flows, four times with
-# other random numbers (*seeds*).
+# The rule by which switches and hosts choose paths is the *scheme*. ECMP (equal-cost multipath) sends each flow on one
+# path, by a *hash*, a number computed from its addresses. RPS (random packet spraying) draws a path for each packet.
+# `compare` gives both the same flows, four times with other random numbers (*seeds*).
 
 # %%
 web = Poisson(workload="websearch", load=0.5, flows=400, start="steady", pairs="other-leaf")

@@ -43,11 +43,13 @@ DERIVATIONS["break_even"]()
 
 # %% [markdown]
 # For $\epsilon=0.05$ copies pay up to a load of 0.907. Assumption 3 is an approximation: a flow that finds both queues
-# busy waits for the *shorter* of two waits. The exact mean is
-#
-# $$E[\min(W_1,W_2)]=\int_0^\infty P(W>t)^2\,dt=\frac{\rho^2(4-\rho)M}{12(1-\rho)}$$
-#
-# for two independent queues; the picture has it at the load $(1+\epsilon)\rho$. So a copy saves more than Eq. 6 says.
+# busy waits for the *shorter* of two waits, of which the mean can be derived:
+
+# %%
+DERIVATIONS["shorter_wait"]()
+
+# %% [markdown]
+# The picture has it at the load $(1+\epsilon)\rho$. So a copy saves more than Eq. 6 says.
 #
 # ## Formula and packets
 #

@@ -191,7 +191,7 @@ panels[0].set_ylabel("over that of the whole, DCTCP at load 0.6")
 panels[0].legend(frameon=False)
 plt.show()
 shares = {f"excerpt, {k}": row for k, row in excerpts.items()} | {f"smaller, {k}": row for k, row in smaller.items()}
-pd.DataFrame(shares).T.round(3)
+pd.DataFrame(shares).T.set_axis(["mean", "mean, ±", "p99", "p99, ±"], axis=1).round(3)
 
 # %% [markdown]
 # A *smaller fabric* answers another question. Half, a quarter and an eighth of the partners are in the own leaf,

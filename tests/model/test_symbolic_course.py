@@ -11,9 +11,11 @@ from capsmodel.coding.blocking import twice_average_missed_share
 from capsmodel.coding.messages import coding_pays_from, mean_message_s
 from capsmodel.coding.paths.losses import PathLosses
 from capsmodel.coding.random_linear import full_rank_prob
+from capsmodel.fct.replication import mean_shortest_wait
 from capsmodel.prediction.fabric import FabricModel
 from capsmodel.prediction.sharing import fair_share_slowdown
 from capsmodel.queueing.drawn_queues import drawn_queues_mean_wait, drawn_queues_tail
+from capsmodel.queueing.service import Deterministic
 from capsmodel.symbolic import DERIVATIONS
 
 pytestmark = pytest.mark.agreement
@@ -57,6 +59,12 @@ def test_drawn_queues_have_the_tail_and_the_wait_of_the_function(load: float) ->
             assert line("drawn_queues", 2, rho=load, d=drawn, i=packets) == pytest.approx(tail, rel=1e-12)
     assert line("drawn_queues", 4, rho=load) == pytest.approx(drawn_queues_mean_wait(load, drawn=1), rel=1e-12)
     assert line("drawn_queues", 5, rho=load, i=3) == pytest.approx(drawn_queues_tail(3, load=load, drawn=2), rel=1e-12)
+
+
+@pytest.mark.parametrize("load", [0.05, 0.5, 0.9])
+def test_shorter_wait_is_the_integral_of_the_squared_tail(load: float) -> None:
+    exact = mean_shortest_wait(load, service=Deterministic(44))
+    assert line("shorter_wait", 5, rho=load, M=44) == pytest.approx(exact, rel=1e-11)
 
 
 @pytest.mark.parametrize("field_size", [2, 4, 256])
