@@ -196,4 +196,63 @@ def derive_best_path_rate() -> Derivation:
     )
 
 
-DERIVATIONS = (derive_path_loss, derive_best_path_rate)
+def derive_random_sawtooth() -> Derivation:
+    """Derive that dc2mtcp Eq. 8 is the root mean square of a window that losses at random halve, and not its mean.
+
+    Returns
+    -------
+    Derivation
+        From the balance over packets to the mean over time as a share of Eq. 8, 0.926, for little loss.
+
+    References
+    ----------
+    dc2mtcp Eq. 8.
+
+    Examples
+    --------
+    >>> print(derive_random_sawtooth().steps[1].expression)
+    Eq(E(W**2), (2 - 2*p)/p)
+    """
+    p, y, s, u, one, number = sp.symbols("p Y s u W x", positive=True)
+    k = sp.Symbol("k", integer=True, nonnegative=True)
+    mean, of_packets, inverse = sp.Function("E"), sp.Function("E_p"), sp.Symbol("m", positive=True)
+    square, factor = 2 * (1 - p) / p, 1 / (1 + s * sp.S(4) ** -k)
+    transform = sp.Product(factor, (k, 0, sp.oo))
+    return Derivation(
+        "random_sawtooth",
+        "dc2mtcp",
+        ("Eq. 8",),
+        (
+            Step(
+                "Over packets: one lets the window grow by 1/W, or is lost and halves it",
+                sp.Eq((1 - p) * of_packets(1 / one), p / 2 * of_packets(one)),
+            ),
+            Step(
+                "Time weighs a packet by 1/W, so that the mean square over time is that of Eq. 8",
+                sp.Eq(mean(one**2), square),
+                (same(square * inverse / inverse, SINGLE_PATH.subs(p_i, p) ** 2),),
+            ),
+            Step(
+                "Y is p W W / 2: it is quartered by a loss, and gains an exponential number until the next",
+                sp.Eq(of_packets(sp.exp(-s * y)), transform),
+                (
+                    same((one + 1 / one) ** 2 - one**2 - 1 / one**2, 2),
+                    same(sp.integrate(sp.exp(-number - s * number), (number, 0, sp.oo)), factor.subs(k, 0)),
+                    same(factor.subs({s: s / 4, k: k - 1}, simultaneous=True), factor),
+                ),
+            ),
+            Step(
+                "Weighed by 1/W again: the mean over time, as a share of Eq. 8",
+                sp.Eq(mean(one) / W_s, 1 / of_packets(1 / sp.sqrt(y))),
+                (same(1 / (sp.sqrt(p / 2) * inverse) / sp.sqrt(2 / p), 1 / inverse),),
+            ),
+            Step(
+                "The transform at s = u u, integrated over u, gives the mean of that root",
+                sp.Eq(mean(one) / W_s, sp.sqrt(sp.pi) / sp.Integral(2 * transform.subs(s, u**2), (u, 0, sp.oo))),
+                (same(sp.integrate(2 * sp.exp(-(u**2) * y), (u, 0, sp.oo)), sp.sqrt(sp.pi / y)),),
+            ),
+        ),
+    )
+
+
+DERIVATIONS = (derive_path_loss, derive_best_path_rate, derive_random_sawtooth)

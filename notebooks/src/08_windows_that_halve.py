@@ -50,11 +50,15 @@ DERIVATIONS["path_loss"]()
 DERIVATIONS["best_path_rate"]()
 
 # %% [markdown]
-# But assumption 2 is wrong, and with it the equation for the mean: a window is a *sawtooth*. Packet by packet $W^2$
-# gains 2 and loses three quarters of itself with probability $p$, so Eq. 8 gives the root of the mean *square*. For a
-# regular sawtooth from $W$ to $2W$ the mean is smaller by the factor $1.5/\sqrt{7/3}=0.982$, with losses at random
-# times by 0.926. And LIA scales its growth by the window that is largest *at the moment*, so on $n$ equal paths it
-# takes more than one TCP.
+# But assumption 2 is wrong: a window is a *sawtooth*, and Eq. 8 gives the root of its mean *square*. The mean is less,
+# in a regular sawtooth from $W$ to $2W$ by the factor $1.5/\sqrt{7/3}=0.982$. With losses at random times:
+
+# %%
+DERIVATIONS["random_sawtooth"]()
+
+# %% [markdown]
+# The last line is 0.926. And LIA scales its growth by the window that is largest *at the moment*, so on $n$ equal paths
+# it takes more than one TCP.
 #
 # ## Formula and packets
 #

@@ -6,12 +6,14 @@ import enumeration as brute
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.integrate import quad
 
 from capsmodel.coding.blocking import twice_average_missed_share
 from capsmodel.coding.messages import coding_pays_from, mean_message_s
 from capsmodel.coding.paths.losses import PathLosses
 from capsmodel.coding.random_linear import full_rank_prob
 from capsmodel.fct.replication import mean_shortest_wait
+from capsmodel.multipath.sawtooth import SINGLE_PATH_SHARE
 from capsmodel.prediction.fabric import FabricModel
 from capsmodel.prediction.sharing import fair_share_slowdown
 from capsmodel.queueing.drawn_queues import drawn_queues_mean_wait, drawn_queues_tail
@@ -65,6 +67,15 @@ def test_drawn_queues_have_the_tail_and_the_wait_of_the_function(load: float) ->
 def test_shorter_wait_is_the_integral_of_the_squared_tail(load: float) -> None:
     exact = mean_shortest_wait(load, service=Deterministic(44))
     assert line("shorter_wait", 5, rho=load, M=44) == pytest.approx(exact, rel=1e-11)
+
+
+def test_random_sawtooth_is_the_share_of_the_function() -> None:
+    form = DERIVATIONS["random_sawtooth"]().result.rhs
+    integral = next(iter(form.atoms(sp.Integral)))
+    u = integral.variables[0]
+    finite = integral.function.replace(sp.Product, lambda factor, over: sp.Product(factor, (over[0], 0, 40)).doit())
+    area, _ = quad(sp.lambdify(u, finite), 0, np.inf, epsabs=1e-12)
+    assert float(form.subs(integral, area)) == pytest.approx(SINGLE_PATH_SHARE, rel=1e-8)
 
 
 @pytest.mark.parametrize("field_size", [2, 4, 256])
