@@ -305,7 +305,7 @@ def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(made_up, capsys):
         "rps against ecmp, traffic.load 0.3",
         "rps against ecmp, traffic.load 0.6",
     ]
-    assert len(made_up.ran) == len(part_files(Path("DIR/runs"))) == 64
+    assert len(made_up.ran) == len(finished_tasks(Path("DIR/runs"))) == 64
     latex = printed(f"{line} --latex", capsys)
     assert latex.startswith("\\begin{tabular}")
     assert latex.count("lower & ") == 2

@@ -52,7 +52,8 @@ def design(*, name="study", **changed):
 class MadeUp:
     """An executor that makes up the rows of runs: `ratio(scheme, scenario, seed)` times a factor of spread `spread`.
 
-    The parameter `unused` of the transport changes nothing.
+    The parameter `unused` of the transport changes nothing. Rows of one sweep are one part, which costs a file in place
+    of one for each run.
     """
 
     def __init__(self, ratio, spread=0.001, cpu_s=1.0, columns=(), unused=""):
@@ -60,8 +61,7 @@ class MadeUp:
         self.ran = []
 
     def __call__(self, function, batches):
-        for batch in batches:
-            yield [self.outcome(task) for task in batch]
+        yield [self.outcome(task) for batch in batches for task in batch]
 
     def outcome(self, task):
         self.ran.append(task.id)

@@ -16,7 +16,7 @@ from capsim.study.claims.looks import numbers_of
 from capsim.study.kept_runs import SECOND_FAMILY, Group
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.progress import Progress
-from capsmodel.experiments.results import part_files
+from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.statistics.sequential import looks
 
@@ -228,10 +228,8 @@ def test_a_setting_that_changes_what_is_read_of_the_same_runs_counts(tmp_path):
 
 def test_what_fails_waits_for_the_second_family(failed, tmp_path):
     seconds = Campaign(design(), failed).tasks[Group(TEXT, "paper", SECOND_FAMILY)]
-    others = {task.id for task in seconds.values()}
-    for file in part_files(failed):
-        if file.stem not in others:
-            (tmp_path / file.name).symlink_to(file)
+    firsts = finished_tasks(failed).keys() - {task.id for task in seconds.values()}
+    merge([failed], task_ids=firsts, out=tmp_path / "first.parquet")
     found = Campaign(design(), tmp_path)
     assert (found.verdict("gain").word, found.verdict("gain").again.seeds) == ("open", 0)
     assert [look.group for look in found.next_looks] == [Group(TEXT, "paper", SECOND_FAMILY)]
@@ -423,7 +421,12 @@ def test_progress_names_the_study_and_each_of_its_runs(tmp_path, monkeypatch):
         yield lambda ended, last: runs.add(last)
 
     monkeypatch.setattr("capsmodel.experiments.progress.counted", recorded)
-    run(tmp_path, halved, design(name="mine", unstated={}), progress=Progress(label="any"))
+    made_up = MadeUp(halved)
+
+    def one_by_one(function, batches):
+        return ([made_up.outcome(task) for task in batch] for batch in batches)
+
+    advance([design(name="mine", unstated={})], tmp_path, executor=one_by_one, progress=Progress(label="any"))
     assert {look["label"] for look in looks} == {"mine"}
     assert len({id(look["minutes"]) for look in looks}) == 1
     assert looks[0]["minutes"] is not None
