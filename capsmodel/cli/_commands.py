@@ -29,7 +29,7 @@ class Command:
     @property
     def epilogue(self) -> str:
         """Return the examples as help shows them."""
-        return self.notes + "\n".join(["Examples:", "", *(f"  $ capsmodel {line}" for line in self.examples)])
+        return self.notes + "\n".join(["Examples:", *(f"  $ capsmodel {line}" for line in self.examples)])
 
 
 _FIRST, _SIMULATOR, _FORMULAS = "To begin with", "Simulator", "Formulas"
@@ -49,29 +49,6 @@ CODEC = Command(
         "codec bench --k 64 --r 7 --packet-size 1500B",
     ),
 )
-
-_STUDY = """A study is a TOML file with axes, a scenario, and what is claimed. Every
-combination of the axes is run with every seed:
-
-  seeds = 5
-  [axes]
-  scheme = ["ecmp", "rps", "caps"]      # ratios are to the first
-  load = [0.2, 0.4, 0.6]                # a name, used below as {load}
-  "transport.min_rto_s" = ["10ms", "200ms"]     # any name that --set takes
-  [scenario]
-  base = "websearch-load-60"            # a preset, or a file beside this one
-  traffic.load = "{load}"
-
-With a claim, runs are added until it is decided:
-
-  [[panel]]
-  metric = "mean_fct_short_s"
-  claims = [{ id = "mine", subject = "caps", baseline = "ecmp", is = "lower" }]
-
-A study that was stopped goes on where it was when the same command is given
-again.
-
-"""
 
 COMMANDS = (
     Command(
@@ -109,9 +86,6 @@ COMMANDS = (
             "compare websearch-load-60 --schemes ecmp,caps --seeds 5 --out DIR",
             "compare --fabric leaf-spine:2x2x2 --flows 99 --schemes ecmp,rps",
         ),
-        "Ratios are paired: a scheme over the first one with the same seed, then their\ngeometric mean over "
-        "seeds. With --out a comparison that was stopped goes on where\nit was when the same command is given "
-        "again.\n\n",
     ),
     Command(
         "estimate",
@@ -129,15 +103,14 @@ COMMANDS = (
         "study:study",
         "Run a study: schemes, loads and any parameter, and decide what is claimed.",
         (
-            "study study.toml --out DIR",
-            "study study.toml --expand",
-            "study study.toml --out DIR --shard 1/4",
-            "study study.toml --out DIR --cluster tcp://head:8786",
+            "study mine.toml --new",
+            "study mine.toml --expand",
+            "study mine.toml --out DIR --shard 1/4",
+            "study mine.toml --out DIR --cluster tcp://head:8786",
             "study caps-fig17",
             "study mmptcp-t3-tcp-fct --set transport.min_rto_s=1s --seeds 8",
             "study --list",
         ),
-        _STUDY,
     ),
     Command(
         "merge",

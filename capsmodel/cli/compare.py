@@ -40,7 +40,7 @@ from capsmodel.cli.shared.run_output import (
     totals_line,
     without_value,
 )
-from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
+from capsmodel.cli.shared.scenario import RUN, SCENARIO, Engine, ScenarioOptions, profile_lines, scenario_from
 from capsmodel.experiments.number_texts import number
 from capsmodel.plotting import can_draw, check_figure_path
 
@@ -65,7 +65,7 @@ _OF_PACKETS: tuple[_Block, ...] = (
 
 
 def compare(
-    scenario: str | None = None,
+    scenario: Annotated[str | None, Parameter(group=SCENARIO)] = None,
     *,
     schemes: Annotated[str | None, Parameter(group=RUN)] = None,
     seeds: Annotated[MaybeCount, Parameter(group=RUN)] = None,
@@ -90,25 +90,24 @@ def compare(
     Parameters
     ----------
     scenario
-        TOML file, or one of capsmodel presets; without it the flags describe the run.
+        TOML file or preset; without it the flags describe the run.
     schemes
-        Names separated by commas, as in ecmp,rps,caps or ecmp,FILE.py:SCHEME; ratios are to the first. A plus sign puts
-        schemes together: rps+dctcp sprays packets of DCTCP. all stands for every scheme that retransmits what is lost.
-        The scenario's table [compare] when left out.
+        Names, as in ecmp,rps,FILE.py:SCHEME; ratios are to the first. A plus sign puts two together, rps+dctcp; all
+        is every one that retransmits.
     seeds
-        Runs of each scheme, with consecutive seeds (5, or what [compare] says).
+        Runs of each scheme, with consecutive seeds (5, or as [compare] says).
     engine
-        compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
+        compiled (fast) or reference (SimPy, to be read): the same records.
     out
-        Folder DIR for tables, figures and the scenario; DIR/results keeps the flows of each run.
+        Folder DIR for tables, figures and flows; what was stopped goes on there.
     plot
-        File for a picture of the means with their intervals (.pdf, .png or .svg).
+        File for a picture of means and intervals (.pdf, .png or .svg).
     flows_csv
-        CSV file for the flows of all runs, with scheme and seed; they are read from DIR, so give --out.
+        CSV file for the flows of all runs; give --out too.
     write
-        Write the comparison as a study to FILE, for capsmodel study, and run nothing.
+        Write the comparison as a study to this file, and run nothing.
     claims
-        Decide the claims of a study file by these runs, of 4, 8, 16, ... seeds each (8).
+        Decide the claims of a study file by 4, 8, 16, ... seeds (8).
     """
     chosen = scenario_from(scenario, options or ScenarioOptions())
     names, replicates = schemes_and_seeds(chosen, schemes, seeds, default=8 if claims else None)

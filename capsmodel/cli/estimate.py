@@ -17,10 +17,10 @@ from capsim.study.study import RESULTS, ROWS
 from capsmodel.checks import require
 from capsmodel.cli.compare import schemes_and_seeds
 from capsmodel.cli.shared.machines import ALL_CORES, Machines
-from capsmodel.cli.shared.options import MaybeCount
+from capsmodel.cli.shared.options import Flag, MaybeCount
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import Row, check_place, seeds_line, size_rows
-from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
+from capsmodel.cli.shared.scenario import RUN, SCENARIO, Engine, ScenarioOptions, profile_lines, scenario_from
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
 
@@ -33,14 +33,14 @@ _PART_COLUMNS = (Column("part", "slowdown of flows"), Column("flows", "flows"), 
 
 
 def estimate(
-    scenario: str | None = None,
+    scenario: Annotated[str | None, Parameter(group=SCENARIO)] = None,
     *,
     leaves: Annotated[MaybeCount, Parameter(group=RUN)] = None,
     pods: Annotated[MaybeCount, Parameter(group=RUN)] = None,
     blocks: Annotated[MaybeCount, Parameter(group=RUN)] = None,
     schemes: Annotated[str | None, Parameter(group=RUN)] = None,
     seeds: Annotated[MaybeCount, Parameter(group=RUN)] = None,
-    costs: Annotated[bool, Parameter(group=RUN, negative=())] = False,
+    costs: Annotated[Flag, Parameter(group=RUN)] = False,
     engine: Annotated[Engine, Parameter(group=RUN)] = "compiled",
     options: ScenarioOptions | None = None,
     machines: Machines = ALL_CORES,
@@ -58,25 +58,25 @@ def estimate(
     Parameters
     ----------
     scenario
-        TOML file of the large fabric, or one of capsmodel presets; without it the flags describe it.
+        TOML file or preset of the large fabric; without it flags describe it.
     leaves
         How many leaves of a leaf-spine to run, at least 4 and at most half (4).
     pods
         The same of a fat-tree.
     blocks
-        The same of either, or of the parts of a topology without its top tier.
+        The same of either, or of parts of a topology without its top tier.
     schemes
-        Names separated by commas, as of capsmodel compare. The scenario's table [compare] when left out.
+        Names separated by commas, as of capsmodel compare.
     seeds
-        Runs of each scheme, with consecutive seeds (5, or what [compare] says).
+        Runs of each scheme, with consecutive seeds (5, or as [compare] says).
     costs
-        Print the processor time that it would take, and that of the whole, and run nothing.
+        Print the processor time of it, and of the whole, and run nothing.
     engine
-        compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
+        compiled (fast) or reference (SimPy, to be read): the same records.
     out
         Folder DIR for the table and the runs; what was stopped goes on there.
     write
-        Write the excerpt as a scenario to FILE, for capsmodel compare or a study, and run nothing.
+        Write the excerpt as a scenario to this file, and run nothing.
     """
     require(write is None or not (costs or out), "--write runs nothing: leave out --costs and --out")
     require(output.is_text or not costs, "--costs prints text: leave out --json and --csv")

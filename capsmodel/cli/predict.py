@@ -17,7 +17,7 @@ from capsim.scenario.profile import filled, rate_remarks
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.options import Flag, Loads
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say
-from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
+from capsmodel.cli.shared.scenario import RUN, SCENARIO, Engine, ScenarioOptions, profile_lines, scenario_from
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
 from capsmodel.plotting import check_figure_path, legend_below, look, save_figure
@@ -38,7 +38,7 @@ _HEADS = {
 
 
 def predict(
-    scenario: str | None = None,
+    scenario: Annotated[str | None, Parameter(group=SCENARIO)] = None,
     *,
     schemes: Annotated[str | None, Parameter(group=RUN)] = None,
     loads: Annotated[Loads | None, Parameter(group=RUN, show_default=False)] = None,
@@ -57,9 +57,9 @@ def predict(
     Parameters
     ----------
     scenario
-        TOML file, or one of capsmodel presets; without it the flags describe the fabric and the traffic.
+        TOML file or preset; without it flags describe fabric and traffic.
     schemes
-        Names separated by commas, as in uet,dctcp,rps+dctcp; the scheme of the scenario when left out.
+        Names, as in uet,dctcp,rps+dctcp (that of the scenario).
     loads
         Loads, separated by commas (0.2,0.4,0.6, or --load).
     check
@@ -72,7 +72,7 @@ def predict(
     latex
         Print the table as LaTeX.
     plot
-        File for a picture over the load (.pdf, .png or .svg); bounds are left out of it.
+        File for a picture over the load (.pdf, .png or .svg), without bounds.
     """
     require(not (latex and not output.is_text), "--latex and --json or --csv exclude each other: give one")
     if plot is not None:

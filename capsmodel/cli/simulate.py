@@ -38,7 +38,15 @@ from capsmodel.cli.shared.run_output import (
     shown,
     size_rows,
 )
-from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from, with_scheme
+from capsmodel.cli.shared.scenario import (
+    RUN,
+    SCENARIO,
+    Engine,
+    ScenarioOptions,
+    profile_lines,
+    scenario_from,
+    with_scheme,
+)
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.number_texts import number
 from capsmodel.plotting import check_figure_path
@@ -48,7 +56,7 @@ _PARQUET = frozenset(f"{name}.parquet" for name in schema.TABLES)
 
 
 def simulate(
-    scenario: str | None = None,
+    scenario: Annotated[str | None, Parameter(group=SCENARIO)] = None,
     *,
     scheme: Annotated[str | None, Parameter(group=RUN)] = None,
     engine: Annotated[Engine | None, Parameter(group=RUN)] = None,
@@ -69,24 +77,20 @@ def simulate(
     Parameters
     ----------
     scenario
-        TOML file, or one of capsmodel presets, such as p64; without it the flags describe the run, from 8 leaves,
-        8 spines, 64 hosts at 1 Gbps and 1000 web-search flows at load 0.5.
+        TOML file or preset, such as p64; without it flags change 64 hosts at 1 Gbps under 1000 web-search flows of
+        load 0.5.
     scheme
-        One of capsmodel schemes (ecmp, or what the scenario says), several put together, such as rps+dctcp, or a scheme
-        of your own: FILE.py:SCHEME.
+        One of capsmodel schemes (ecmp), several, rps+dctcp, or FILE.py:SCHEME.
     engine
-        compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records. When left out,
-        compiled; a run of up to 30,000 packets, without probes, by reference as long as nothing is compiled.
+        compiled (fast) or reference (SimPy, to be read): the same records.
     probe
-        Sample a queue, such as leaf0-spine1 or leaf*-spine0, or the window and RTT of a flow, such as flow3, into
-        DIR/probes.parquet; may be repeated.
+        Queue, leaf*-spine0, or flow, flow3, to sample; may be repeated.
     probe_field
-        What to sample of them, such as port.bytes_out, sub.cwnd_bytes, or congestion.alpha of what a scheme keeps for
-        itself; may be repeated.
+        What of it, port.bytes_out or sub.cwnd_bytes; may be repeated.
     probe_period
         Time between two samples.
     trace
-        Packets to record in DIR/trace.parquet: none, the dropped ones, or all.
+        Packets that DIR/trace.parquet has.
     out
         Folder DIR for the tables, as Parquet files with their manifest inside.
     plot
@@ -94,9 +98,9 @@ def simulate(
     flows_csv
         CSV file for the flows.
     pcap
-        Capture file with the headers of all packets, for Wireshark; turns --trace packets on.
+        Capture file with the headers of all packets, for Wireshark.
     pcap_ports
-        Where they are captured, such as 'host0>*,*>host0'; on the NICs of all hosts, each packet once, when left out.
+        Where they are captured, 'host0>*,*>host0' (the NICs of all hosts).
     """
     chosen = with_scheme(scenario_from(scenario, options or ScenarioOptions()), scheme)
     level = trace if pcap is None else _level_of_capture(trace)

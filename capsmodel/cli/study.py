@@ -68,7 +68,7 @@ Keep = Annotated[bool, Parameter(group=OUTPUT, negative=(), show_default=False)]
 
 
 def study(
-    study: str = "",
+    study: Annotated[str, Parameter(show_default=False)] = "",
     /,
     *,
     set_: Annotated[Texts, Parameter(name="--set", metavar="KEY=VALUE")] = (),
@@ -98,45 +98,39 @@ def study(
     Parameters
     ----------
     study
-        The TOML file; or the name of a study that comes with the package, or of a figure, table or claim of a paper.
+        TOML file; or a study of the package, or a figure, table or claim of a paper.
     set_
-        A name or setting in place of that of the file, as in --set transport.min_rto_s=1s; several times. The verdict
-        on each claim is printed beside that of the file as it is, if that was run into DIR or the folder of its name.
+        Name or setting in place of the file's, as transport.min_rto_s=1s; several times. Verdicts stand beside those
+        of the file as it is, where that was run.
     seeds
-        Runs of each point, at most those of claims; what the file says when left out.
+        Runs of each point, at most those of claims (as the file says).
     settings
-        Try what is left open too, and print the value at each point in each setting; with --costs, count these runs.
+        Try what is left open too: verdict and value in each setting.
     quick
-        See that all of it works: run two seeds of each point at the size of [quick], of the first point where there
-        is none. Claims, tables and picture are left out, and nothing is decided.
+        Try two seeds of each point of [quick], or of the first point: no claim, table or picture; nothing is
+        decided.
     reduced
         Run the version of [reduced].
     expand
-        Print the file with all that it inherits, its points and the number of runs. Nothing is run, Python files of
-        schemes neither: they are named.
+        Print the file with all that it inherits, and its points; run nothing.
     costs
-        Print how many runs there are, how many are missing for the next analysis and with all seeds that claims may
-        take, and their processor time. Nothing is run but the Python files of schemes, on which the ids of runs depend.
+        Print runs and processor time, made and missing; run nothing.
     check
-        Check that the rows in DIR are of this study; likewise.
+        Check that the rows in DIR are of this study; run nothing.
     new
-        Write a study to begin with to the file STUDY: two schemes at two loads, with comments on what else there is.
+        Write a study to begin with to the file STUDY, with comments.
     known
-        List the studies that come with the package, and those of the papers with the claims that each decides.
+        List the studies of the package and of the papers.
     budget
         Begin no further run after this time.
     shard
-        Run only share I of N of the runs, for a batch scheduler; capsmodel merge puts the shares together.
+        Run only share I of N of the runs; capsmodel merge puts them together.
     out
-        Folder DIR for tables, figure and rows of the runs; the name of the study when left out.
+        Folder DIR for tables, figure and rows (the name of the study).
     keep_results
-        Keep the flows of every run in DIR/results too; runs that were made without it are made again. Workers of a
-        cluster must see DIR under the same name.
+        Keep the flows of every run in DIR/results too.
     metrics
-        What to print in place of verdicts, separated by commas (of a study without claims times and bandwidth of
-        collective operations where there are some; else mean and 99th percentile of short flows, how many have a
-        timeout, the mean of those that have none, and the mean slowdown of all, as far as a run has a value);
-        DIR/table.csv has all.
+        Metrics to print in place of verdicts, separated by commas.
     plot
         File for the picture (.pdf, .png or .svg), in place of DIR/study.png.
     latex

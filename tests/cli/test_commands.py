@@ -15,6 +15,7 @@ from cli.commands import printed
 import capsmodel as cm
 from capsmodel import papers
 from capsmodel.cli import demo, main
+from capsmodel.cli._commands import COMMANDS
 from capsmodel.cli.tour.section import Station
 from capsmodel.experiments.number_texts import number
 
@@ -199,6 +200,18 @@ def test_numbers_beyond_any_table_are_computed_or_cut(command, capsys):
     rows = json.loads(printed(f"{command} --json", capsys))
     assert all(value is not None for row in rows for value in row.values())
     assert "k = 1..8192" in printed("optimal-k 1000000000", capsys)
+
+
+CODEC_PARTS = ("encode", "decode", "bench", "simulate-loss", "inspect")
+
+
+@pytest.mark.parametrize("command", [*(one.name for one in COMMANDS), *(f"codec {part}" for part in CODEC_PARTS), ""])
+def test_help_is_one_screen(command, capsys, monkeypatch):
+    """48 lines of 100 columns, as a terminal has that fills a laptop."""
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = printed(f"{command} --help", capsys).splitlines()
+    assert len(lines) <= 48
+    assert max(map(len, lines)) <= 100
 
 
 @pytest.mark.parametrize("command", ["simulate", "compare", "study", "optimal-k", "choose-unit", "codec encode"])

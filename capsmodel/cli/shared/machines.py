@@ -21,7 +21,7 @@ class Machines:
     jobs
         Processes at the same time; all cores when left out, or -1.
     cluster
-        Address of a Dask scheduler, such as tcp://head:8786, or its scheduler file; its workers run what --jobs would.
+        Dask scheduler in their place, tcp://head:8786 or its scheduler file.
     """
 
     jobs: MaybeCount = None

@@ -53,44 +53,33 @@ class ScenarioOptions:
     Parameters
     ----------
     fabric
-        leaf-spine:LEAVESxHOSTSxSPINES, fat-tree:PODS or fat-tree:PODSxHOSTS_PER_EDGE, parallel-paths:PATHSxHOSTS,
-        dumbbell:HOSTS, or file:NODES.csv,LINKS.csv for a topology of your own.
+        leaf-spine:LEAVESxHOSTSxSPINES, fat-tree:PODS[xHOSTS], dumbbell:HOSTS, parallel-paths:PATHSxHOSTS, or
+        your own, file:NODES.csv,LINKS.csv.
     rate
-        Rate of all links, such as 10Gbps (1Gbps when nothing says otherwise); with file: the links have their own.
+        Rate of all links, such as 10Gbps (1Gbps); links of file: have their own.
     delay
-        Propagation delay of each link, such as 5us (12.5us); with file: the links have their own.
+        Propagation delay of each link, such as 5us (12.5us); likewise.
     buffer
-        Queue limit of switch ports: packets, such as 100, or bytes, such as 64KB (256 packets).
+        Queue limit of switch ports: packets, 100, or bytes, 64KB (256 packets).
     workload
-        Flow sizes of Poisson traffic between random hosts: one of capsmodel workloads, or a CSV file of your own with
-        the columns size_bytes,cdf (websearch).
+        Sizes of Poisson flows: of capsmodel workloads, or a CSV file (websearch).
     load
-        Load asked of the Poisson traffic: payload over the capacity of host links, such as 0.6 (0.5). Where a leaf has
-        fewer uplinks than hosts it may be more than these carry: --set traffic.load_of=leaf-uplinks asks it of them.
-        What a run offers depends on the sizes drawn, unless --set traffic.exact_load=true.
+        Load of the links of hosts by Poisson flows, such as 0.6 (0.5).
     flows
-        Number of Poisson flows that count, or such as 5%, the half-width of the mean slowdown for which there are
-        enough (1000). Without a SCENARIO they meet the steady state of the load: flows are
-        in progress before them, and others follow; --set traffic.start=empty is a cold start, in an empty fabric.
+        Poisson flows that count: a number, or those for a half-width of 5% (1000).
     flow_file
-        CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
-        go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file. Or a connection
-        matrix of htsim, FILE.cm.
+        CSV file with src, dst, flow_bytes and start_s; or FILE.cm of htsim.
     profile
-        Defaults for hosts of a rate, such as 100g, 800g or 1.6t: rate, delay, packets, queues, window, minimum RTO, K
-        and flowlet gap, as far as nothing else sets them; sites: those that fit a rate, a delay and a buffer that are
-        given. What it sets is printed.
+        Defaults for hosts of a rate: 100g, 1.6t; for links between sites: sites.
     nic
-        In which order hosts send what waits: fifo, as it came, or round_robin, a packet of each connection in turn
-        (fifo). Hosts of pfabric, ecmp_pq and rps_pq send by priority.
+        Order in which hosts send (fifo).
     fail
-        A link that fails, such as leaf0-spine1@10ms, or leaf0-spine1@10ms-30ms if it returns; may be repeated.
+        Link that fails, leaf0-spine1@10ms, or @10ms-30ms; may be repeated.
     set
-        Any other value, such as transport.min_rto_s=10ms, fabric.reroute_s=1ms or traffic.pairs=other-leaf; may be
-        repeated. capsmodel schemes NAME lists the parameters of a scheme. It changes parameters, not parts: those are
-        swapped in the name of the scheme, as in rps+dctcp or conga+presto.layer; the NIC by --nic.
+        Any other setting, such as transport.min_rto_s=10ms or traffic.start=empty; may be repeated. capsmodel schemes
+        NAME lists the parameters of a scheme.
     seed
-        Seed of all randomness (1); with several runs the first of the seeds.
+        Seed of all randomness, or the first of several (1).
     end
         Simulated time at which the run stops, such as 2s (100s).
     """
