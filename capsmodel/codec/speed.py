@@ -1,8 +1,8 @@
-"""How fast a code is on this machine: processor time to encode and to decode one unit.
+"""How fast a code is on this machine: processor time to encode and to decode one unit, alone and as packets.
 
 A time is the least mean of many short rounds, since other work on the machine only adds to it. Each call of a decode
 meets losses as if for the first time, as random ones are; where whole paths lose packets, patterns come again, which a
-Reed-Solomon code remembers and decodes faster. Headers and checksums of packets are not counted.
+Reed-Solomon code remembers and decodes faster. Headers and checksums of packets count where streams are measured.
 """
 
 import functools
@@ -16,6 +16,7 @@ import numpy as np
 from capsmodel.checks import generator, require
 from capsmodel.codec.base import BlockCode, forget_patterns
 from capsmodel.codec.inputs import Ints, Packets, whole_number
+from capsmodel.codec.streams import StreamDecoder, StreamEncoder
 
 Clock = Callable[[], float]
 ROUND_S = 2e-3  # fits into a time slice of the scheduler
@@ -31,7 +32,7 @@ class UnitTime:
     code
         Name of the code.
     action
-        ``encode`` or ``decode``.
+        ``encode`` or ``decode``; ``stream encode`` or ``stream decode`` where packets with headers are made and taken.
     lost_packets
         Source packets that the decoder has to compute; 0 for ``encode``.
     unit_s
@@ -132,6 +133,55 @@ def unit_times(
         actions = _decodes(code, coded, count, draw)
         unit_s = least_mean_s(actions, seconds=seconds, clock=clock) if actions else None
         yield UnitTime(code.name, "decode", count, unit_s)
+
+
+def stream_times(
+    code: str,
+    *,
+    k: int,
+    r: int,
+    packet_bytes: int,
+    lost: int,
+    seconds: float = 0.2,
+    clock: Clock = time.process_time,
+    rng: np.random.Generator | int | None = 1,
+) -> Iterator[UnitTime]:
+    """Yield how long a unit takes a :class:`StreamEncoder`, and a :class:`StreamDecoder` that lacks its first packets.
+
+    Parameters
+    ----------
+    code : str
+        Name of the code.
+    k, r, packet_bytes : int
+        Source and repair packets of a unit, and bytes of payload of each.
+    lost : int
+        Packets that do not arrive, the first of the unit, 0 to r.
+    seconds, clock, rng
+        As of :func:`unit_times`.
+
+    Examples
+    --------
+    >>> [each.action for each in stream_times("rs", k=4, r=2, packet_bytes=100, lost=1, seconds=1e-3)]
+    ['stream encode', 'stream decode']
+    """
+    data = generator(rng).bytes(k * packet_bytes)
+
+    def sent() -> tuple[int, list[bytes]]:
+        encoder = StreamEncoder(k=k, r=r, packet_bytes=packet_bytes, code=code, rng=1)
+        return encoder.stream, encoder.feed(data) + encoder.finish()
+
+    stream, packets = sent()
+
+    def received() -> bool:
+        forget_patterns()
+        decoder = StreamDecoder(stream=stream)
+        for packet in packets[lost:]:
+            decoder.add(packet)
+        return decoder.complete
+
+    yield UnitTime(code, "stream encode", 0, least_mean_s([sent], seconds=seconds, clock=clock))
+    decode_s = least_mean_s([received], seconds=seconds, clock=clock) if received() else None
+    yield UnitTime(code, "stream decode", lost, decode_s)
 
 
 def _decodes(code: BlockCode, coded: Packets, lost: int, draw: np.random.Generator) -> list[Callable[[], object]]:

@@ -311,7 +311,7 @@ def _in_order(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: Floa
     acks, ack_probs = ack_states(setting)
     shape = (len(port), len(inner), len(acks))
     queues = [(port, port_probs, (-1, 1, 1)), (inner, inner_probs, (-1, 1)), (acks, ack_probs, (-1,))]
-    queue, paths, acks = (_spread(found, shape, axes) for found, _, axes in queues)
+    queue, paths, acks = (_spread(values, shape, axes) for values, _, axes in queues)
     usual = sum((_spread(in_the_mean(*each), shape, axes) for *each, axes in queues), np.zeros(1))
     going_on = _spread(busy, shape, (-1, 1, 1)) * (setting.scheme.control != "losses")
     seen = port_probs[:, np.newaxis, np.newaxis] * inner_probs[:, np.newaxis] * ack_probs

@@ -113,6 +113,7 @@ def test_sendings_of_the_worked_example(paths, capsys):
     assert sent == pytest.approx([1.1094, 1.0938, 1.047, 1.0191, 1.0119], abs=6e-5)
     assert all(one["fits"] for one in found)
     assert "Do not code: 5 sendings of a packet fit" in in_one_line(printed(line, capsys))
+    assert rows(asked(paths, "--k 64 --retransmit 200us"), capsys) == found  # no deadline: all fit
     short = rows(asked(paths, "--k 64 --deadline 300us --retransmit 200us"), capsys)
     assert [one["fits"] for one in short] == [True, True, False, False, False]
     text = in_one_line(printed(asked(paths, "--k 64 --deadline 300us --retransmit 200us"), capsys))
@@ -121,6 +122,17 @@ def test_sendings_of_the_worked_example(paths, capsys):
     assert (
         "7 repair packets complete a unit sooner than sending again where a round trip takes longer than 6.12" in text
     )
+
+
+def test_the_last_packet_arrives_after_all_are_sent_and_the_longest_least_delay(tmp_path, capsys):
+    """71 packets of 12 us each and 500 us: delays count without a deadline too."""
+    (tmp_path / "two.csv").write_text("loss,delay_us\n0.01,100\n0.01,500\n")
+    line = f"choose-unit --k 64 --path-file {tmp_path / 'two.csv'} --spread in-turn --failure-prob 1e-6"
+    unit = rows(line, capsys)[0]
+    assert unit["r"] == 7
+    text = in_one_line(printed(line, capsys))
+    assert f"The last packet is there {71 * 12 + 500} us after the first begins to be sent" in text
+    assert "The last packet" not in printed(f"{line} --deadline 5ms", capsys)
 
 
 def test_sendings_that_fit_exactly_are_in_time(capsys):
@@ -340,7 +352,6 @@ def test_a_long_time_is_told_in_days():
         ("choose-unit 64 PATHS", "Give --failure-prob"),
         ("choose-unit 64 PATHS --blocking-prob 0.1 --failure-prob 1e-6", "--path-file holds the losses"),
         ("choose-unit 64 PATHS --failure-prob 1e-6 --k 65", "--k = 65"),
-        ("choose-unit 64 PATHS --failure-prob 1e-6 --retransmit 1ms", "--retransmit needs --deadline"),
         ("choose-unit 64 PATHS --failure-prob 1e-6 --interleave 3", "--interleave changes nothing without --burst"),
         ("choose-unit 64 PATHS --failure-prob 1e-6 --burst 1.05", "runs of 1.11111"),
         ("choose-unit 64 PATHS --failure-prob 1e-6 --burst many", "--burst many: write packets of a path, as in 5"),

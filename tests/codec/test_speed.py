@@ -1,7 +1,7 @@
 """Contract: what the measurement of speed calls, what it makes of the clock, and what it refuses; never how fast."""
 
 import sys
-from itertools import accumulate
+from itertools import accumulate, count
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from capsmodel._environment import processor
 from capsmodel.checks import ParameterError
 from capsmodel.codec import LdpcStaircase, RandomLinear, ReedSolomon
-from capsmodel.codec.speed import ROUND_S, least_mean_s, unit_times
+from capsmodel.codec.speed import ROUND_S, least_mean_s, stream_times, unit_times
 
 
 class Work:
@@ -122,11 +122,11 @@ def table(words, capsys):
 
 def test_a_row_for_each_code_action_and_loss(capsys):
     rows = table([*QUICK, "--code", "rs", "--code", "rlnc", "--lost", "1,3"], capsys)
-    ours = [row for row in rows if row["code"] != "ISA-L"]
-    assert [(row["code"], row["action"], row["lost_packets"]) for row in ours] == [
-        (code, *rest) for code in ("rs", "rlnc") for rest in (("encode", "0"), ("decode", "1"), ("decode", "3"))
+    actions = [("encode", "0"), ("decode", "1"), ("decode", "3"), ("stream encode", "0"), ("stream decode", "1")]
+    assert [(row["code"], row["action"], row["lost_packets"]) for row in rows] == [
+        (code, *rest) for code in ("rs", "rlnc") for rest in actions
     ]
-    for row in ours:
+    for row in rows:
         assert_allclose(float(row["source_bytes_per_s"]), 6 * 64 / float(row["unit_s"]), rtol=1e-9)
         assert_allclose(float(row["source_rate_bps"]), 8 * float(row["source_bytes_per_s"]), rtol=1e-9)
         assert row["processor"] == processor() != ""
@@ -137,15 +137,24 @@ def test_isal_stands_beside_where_pyeclib_is_installed(there, capsys, monkeypatc
     if not there:
         monkeypatch.setitem(sys.modules, "pyeclib", None)
         monkeypatch.setitem(sys.modules, "pyeclib.ec_iface", None)
-    rows = table([*QUICK, "--code", "rs"], capsys)
-    assert ["ISA-L" in (row["code"] for row in rows)] == [there]
-    text = printed([*QUICK[:-1], "--code", "rs"], capsys)
-    assert ("pip install pyeclib" in text) == (not there)
+    assert ["ISA-L" in (row["code"] for row in table(QUICK, capsys))] == [there]
+    assert ("pip install pyeclib" in printed(QUICK[:-1], capsys)) == (not there)
 
 
 def test_isal_has_no_larger_units(capsys):
-    rows = table(["codec", "bench", "--code", "rlnc", "--k", 250, "--r", 6, "--seconds", 1e-4, "--csv"], capsys)
-    assert {row["code"] for row in rows} == {"rlnc"}
+    rows = table(["codec", "bench", "--k", 250, "--r", 6, "--packet-size", "8B", "--seconds", 1e-4, "--csv"], capsys)
+    assert {row["code"] for row in rows} == {"rs", "ldpc", "rlnc"}
+
+
+def test_the_time_of_a_stream_is_that_of_its_packets_and_none_where_it_is_not_decoded():
+    ticks = count()
+    times = list(stream_times("rs", k=4, r=2, packet_bytes=8, lost=2, seconds=1.0, clock=lambda: float(next(ticks))))
+    assert [(each.action, each.lost_packets, each.unit_s) for each in times] == [
+        ("stream encode", 0, 1.0),
+        ("stream decode", 2, 1.0),
+    ]
+    *_, undecoded = stream_times("rs", k=4, r=2, packet_bytes=8, lost=3, seconds=1e-4)
+    assert undecoded.unit_s is None
 
 
 def test_refusals(subtests, capsys):

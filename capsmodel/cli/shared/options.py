@@ -106,7 +106,8 @@ def parse_duration_s(text: str) -> float:
 def path_pair(paths: int | None, blocked_paths: _T | None) -> tuple[int, _T] | None:
     """Return ``--paths`` and ``--blocked-paths``, or None if neither is given."""
     if paths is None or blocked_paths is None:
-        require(paths is blocked_paths, "--paths and --blocked-paths go together: give both or neither")
+        rule = "give both; equal paths that lose a share of packets are a --path-file with the columns loss and count"
+        require(paths is blocked_paths, f"--paths and --blocked-paths go together: {rule}")
         return None
     require(paths >= 1, f"--paths = {paths}, but it must be at least 1")
     return paths, blocked_paths

@@ -40,7 +40,7 @@ def choose_unit(
     simulate
         Send units over the paths, and print how many fail, in packets and bytes.
     plot
-        Draw the largest units into this file (PNG, PDF or SVG; needs matplotlib).
+        Draw the largest units into this file; not with --k, --retransmit or --lost.
     """
     if plot is not None:
         from capsmodel.plotting import check_figure_path  # matplotlib takes a second to load

@@ -58,9 +58,9 @@ class Wish:
     rtt
         With --deadline: round-trip time of empty paths; a packet takes half of it.
     retransmit
-        With --deadline: time from sending a packet to sending it again.
+        Time from sending a packet to sending it again; --deadline limits how often.
     rate
-        Rate of a path.
+        Rate at which packets are sent, over all paths together.
     packet_size
         Size of a packet.
     """
@@ -146,7 +146,6 @@ def question(max_k: int | None, *, one: OneLoss, options: LossOptions, wish: Wis
     require(one.lost is None or wish.deadline is None, "--lost says nothing of delays: leave out --deadline")
     most = (wish.k or WINDOW_PACKETS) if max_k is None else max_k
     require(wish.k is None or 1 <= wish.k <= most, f"--k = {wish.k}, but a unit has 1 to {most} source packets")
-    require(wish.retransmit is None or wish.deadline is not None, "--retransmit needs --deadline: give both or neither")
     require(wish.rtt is None or wish.deadline is not None, "--rtt needs --deadline: give both or neither")
     holds = wish.rtt is None or options.path_file is None
     require(holds, "--path-file holds the delays: write half of --rtt as delay_us there")
@@ -291,14 +290,14 @@ def _print_sendings(request: Question, output: Output) -> None:
     for sendings in range(1, _MOST_SENDINGS + 1):
         r = repair_packets_hybrid(k, losses=request.losses, failure_prob=request.failure_prob, sendings=sendings)
         common: dict[str, Any] = {"r": r, "losses": request.losses, "sendings": sendings}
-        fit = sendings_within(
-            wish.deadline or 1.0,
+        fits = wish.deadline is None or sendings <= sendings_within(
+            wish.deadline,
             packets=k + r,
             packet_s=request.packet_s,
             delay_s=least_s,
             retransmit_s=wish.retransmit or 1.0,
         )
-        rows.append({"k": k, "sendings": sendings, "fits": sendings <= fit, "r": r})
+        rows.append({"k": k, "sendings": sendings, "fits": fits, "r": r})
         rows[-1]["failure_prob"] = hybrid_failure_prob(k, **common)
         rows[-1]["sent_per_source_packet"] = sent_per_source_packet(k, **common)
         if r == 0:
@@ -447,8 +446,11 @@ _NO_DELAY = "The delay of the paths is taken as 0: give --rtt, or delay_us in --
 
 def _delays(request: Question, k: int, r: int) -> list[str]:
     losses = request.losses
+    least_s = max((getattr(path.delay, "least_s", 0.0) for path in losses.paths), default=0.0)
     if losses.deadline_s is None:
-        return []
+        there_s = request.costs(k, r, 1.0)["send_s"] + least_s
+        last = f"The last packet is there {there_s * 1e6:.4g} us after the first begins to be sent, "
+        return [f"{last}where delays are least; what comes too late counts with --deadline."] if least_s else []
     if not any(path.delay for path in losses.paths):
         return [_NO_DELAY]
     if request.wish.rtt is not None:
@@ -456,6 +458,10 @@ def _delays(request: Question, k: int, r: int) -> list[str]:
     if losses.delay_per == "packet":
         return ["Each packet is taken to have a delay of its own, as random paths need; a shared delay needs more."]
     other = _least(replace(losses, delay_per="packet"), request, k)
+    if other == f"r = {r}":
+        return [
+            "All packets of a unit on a path are taken to have one delay; were each drawn anew, r would be the same."
+        ]
     return [
         f"All packets of a unit on a path are taken to have one delay; were each packet's drawn anew, {other} would do "
         f"for k = {k}, instead of {r}. A queue is between the two, near the first."

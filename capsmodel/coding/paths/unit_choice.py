@@ -107,7 +107,7 @@ def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float,
         return plain(_equal_failure_prob(k, r, given.equal_loss or 0.0, code))
     of = partial(with_code, code=code)
     table = given.over_first_paths(int(np.max(k + r)), int(np.max(r)), of)
-    return plain(table[(k + r).astype(np.int64), r.astype(np.int64)])
+    return plain(np.minimum(table[(k + r).astype(np.int64), r.astype(np.int64)], 1.0))
 
 
 def _equal_failure_prob(k: FloatArray, r: FloatArray, loss: float, code: Code) -> FloatArray:
