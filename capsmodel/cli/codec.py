@@ -274,7 +274,7 @@ def bench(
     require(not wrong, f"--lost {wrong[0] if wrong else 0}, but of {k} + {r} packets 1 to {most} can be computed")
     for name in code:
         choice("--code", name, CODES)
-    sizes = {"k": k, "r": r, "packet_bytes": packet_size}
+    sizes: dict[str, Any] = {"k": k, "r": r, "packet_bytes": packet_size}
     measured: list[Iterator[UnitTime]] = []
     for each in [_built(name, **sizes) for name in dict.fromkeys(code or _MEASURED)]:
         measured.append(unit_times(each, lost=counts, seconds=seconds))
