@@ -145,6 +145,14 @@ def test_pages_for_users_have_few_words():
     assert sum(words.values()) <= 18_300, sorted(words.items(), key=lambda item: -item[1])[:10]
 
 
+def test_each_table_of_results_is_shown_and_linked_on_a_page():
+    """A reader on GitHub sees the file, one of the site the table."""
+    pages = "".join(document.read_text() for document in DOCUMENTS)
+    names = sorted(file.stem for file in (ROOT / "docs/tables").iterdir())
+    assert sorted(re.findall(r"^:file: (?:\.\./)?tables/(\w+)\.csv$", pages, re.MULTILINE)) == names
+    assert set(re.findall(r"\]\((?:\.\./)?tables/(\w+)\.csv\)", pages)) == set(names)
+
+
 def private_words(texts, words):
     """Return which of some words each text has, of those that have any."""
     private = re.compile(rf"\b({'|'.join(words)})\b".replace(" ", r"\s+"), re.IGNORECASE)
