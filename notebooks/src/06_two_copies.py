@@ -101,7 +101,7 @@ found = {name: np.array([saved(bursts(name, load)) for load in loads]) for name 
 
 # %% mystnb={"image": {"alt": "saving over load: parallel paths on the curves, far below them on the fat-tree"}}
 curve = np.linspace(0.02, 0.85, 84)
-one_round = {"sizes": cm.PacketSizes.fixed(X), "short_byte_share": EPSILON}
+one_round = {"sizes": cm.PacketSizes.fixed(X), "short_byte_share": EPSILON, "window_packets": X}
 once, twice = (cm.mean_fct(curve, replicas=copies, **one_round) for copies in (1, 2))
 busier = replicated_load(curve, short_byte_share=EPSILON)
 shorter = 1 + mean_shortest_wait(busier, service=cm.Deterministic(M)) / X
