@@ -6,6 +6,7 @@ from pathlib import Path
 from capsmodel import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # measurements that pages draw
 
 project = "capsmodel"
 author = "The capsmodel authors"

@@ -1,7 +1,12 @@
-"""The gallery: figures and studies of the papers, drawn when the site is built, as ``capsmodel gallery`` does."""
+"""The gallery: figures and studies of the papers, drawn when the site is built, as ``capsmodel gallery`` does.
+
+``{drawn} module`` shows what `draw` of a module of the tests draws from kept rows; its content is the text for those
+who do not see it.
+"""
 
 from collections.abc import Iterable, Iterator
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from docutils import nodes
@@ -68,7 +73,18 @@ class Gallery(Generated):
         return [stacked(code(row.claim.id), row.entry.verdict), stacked(*said)]
 
 
+class Drawn(Generated):
+    """``.. drawn:: agreement.measured.prediction_map``: the figure that a module of the tests draws."""
+
+    has_content = True
+
+    def content_nodes(self, name: str) -> Iterable[nodes.Node]:
+        """Yield the picture."""
+        yield self.picture(name.rpartition(".")[2], " ".join(self.content), import_module(name).draw)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive("gallery", Gallery)
+    app.add_directive("drawn", Drawn)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,8 @@
 """What a build of the site computed, kept for the next ones in ``out/kept``: what commands print, and drawings.
 
 An entry is found by what it is made of: text of a page, and all that it may depend on besides, which is every file of
-the packages and their data, these extensions, Python, and the version of everything installed. An edit of any of these
-makes all entries anew.
+the packages and their data, measurements of the tests that pages show, these extensions, Python, and the version of
+everything installed. An edit of any of these makes all entries anew.
 """
 
 import sys
@@ -15,7 +15,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE_OF = ("capsmodel", "sim/capsim", "data", "docs/_ext")
+MADE_OF = ("capsmodel", "sim/capsim", "data", "docs/_ext", "tests/agreement/measured")
 
 
 @cache

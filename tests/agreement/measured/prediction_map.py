@@ -1,11 +1,9 @@
 """The picture of where formula and packets part: their ratio by scheme, in each setting in which all were run.
 
-``PYTHONPATH=tests python -m agreement.measured.prediction_map`` draws ``notebooks/figures/prediction_map.png``, which
-``docs/prediction.md`` shows.
+``docs/prediction.md`` shows it; it is drawn when the site is built, from ``data/results/prediction.csv``.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +11,12 @@ from agreement.measured.predicted_cells import IN_ORDER, PRIORITY, TIMERS, TURNS
 from agreement.measured.prediction_goals import Compared, all_compared
 
 from capsim.results.prediction import QUANTITIES
-from capsmodel.plotting import new_figure, save_figure
+from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-PICTURE = Path(__file__).parents[3] / "notebooks" / "figures" / "prediction_map.png"
 _MOST = 4.0  # the colour of this ratio and of all beyond
 _WITHIN = {"short_mean_s": 1.10, "short_p99_s": 1.25, "long_mean_slowdown": 1.10}  # numbers in bold
 _NAMES = {
@@ -69,7 +67,7 @@ def _draw(axes: "Axes", name: str, values: np.ndarray) -> Any:
     return image
 
 
-def draw(picture: Path) -> None:
+def draw() -> "Figure":
     """Draw the kept cells of settings in which all schemes were run."""
     kept = all_compared()
     settings = {cell.setting for cell in kept if cell.scheme in TIMERS}
@@ -83,8 +81,4 @@ def draw(picture: Path) -> None:
     ticks = (0.25, 0.5, 0.8, 1, 1.25, 2, 4)
     bar = figure.colorbar(image, ax=panels, shrink=0.4, ticks=np.log(ticks))
     bar.ax.set_yticklabels([f"{tick:g}" for tick in ticks], fontsize=7)
-    save_figure(figure, picture)
-
-
-if __name__ == "__main__":
-    draw(PICTURE)
+    return figure
