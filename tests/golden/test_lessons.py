@@ -12,6 +12,7 @@ from capsim import load_scenario
 from capsmodel.datafiles import data_path
 from capsmodel.fct.completion import tail_fct
 from capsmodel.fct.replication import effective_load
+from capsmodel.papers.claim_list import read_claims
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob
 
 SOURCES = Path(__file__).parents[2] / "notebooks" / "src"
@@ -70,6 +71,8 @@ def test_lesson_13_saving_of_a_copy_in_the_99th_percentile():
         for form in ({"tail": "exact"}, {"tail": "exact", "rounding": "whole"})
     )
     assert f"by {printed[5:].min():.0f} to {printed[5:].max():.0f}% at loads from 0.2 to 0.8, not by 40" in prose(13)
+    note = f"with the exact tail {printed[5:].min():.0f} to {printed[5:].max():.0f}% from load 0.2 on"
+    assert read_claims()["repflow-f6"].note.endswith(note)
     waiting = 100 * effective_load(0.1, short_byte_share=0.05)
     assert f"At load 0.1 it is {printed[0]:.0f}%: with copies {waiting:.1f}% wait" in prose(13)
     assert f"has whole rounds: {whole[5]:.0f}% in place of {printed[5]:.0f} at load 0.2" in prose(13)
