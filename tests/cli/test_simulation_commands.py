@@ -564,7 +564,7 @@ def test_a_profile_is_printed_and_defaults_of_1_gbps_are_told(capsys: pytest.Cap
 def test_a_long_run_of_the_reference_engine_says_so_before(command, capsys, monkeypatch) -> None:
     """Catches minutes of silence: a steady start of 4 flows brings hundreds of others."""
     line = [command, *FEW[:4], "--load", "0.5", "--engine", "reference", "--set", "traffic.start=steady"]
-    line += ["--scheme", "ecmp"] if command == "simulate" else ["--schemes", "ecmp,rps", "--seeds", "2", "--jobs", "1"]
+    line += ["--scheme", "ecmp"] if command == "simulate" else ["--schemes", "ecmp,rps", "--seeds", "1", "--jobs", "1"]
     assert "reference engine" not in succeeded([*line, "--flows", "4"], capsys).err
     monkeypatch.setattr("capsim.run.needs.REFERENCE_PER_S", 10.0)
     message = succeeded([*line, "--flows", "4"], capsys).err.splitlines()[0]

@@ -36,15 +36,19 @@ def result(request: pytest.FixtureRequest) -> Result:
     return traced_run(FABRICS[request.param])
 
 
-def test_packets_sent_are_those_that_the_flows_count(result: Result) -> None:
-    trace = Trace.of(result)
+@pytest.fixture(scope="module")
+def trace(result: Result) -> Trace:
+    return Trace.of(result)
+
+
+def test_packets_sent_are_those_that_the_flows_count(result: Result, trace: Trace) -> None:
     data = len(trace.sent("data")) + len(trace.sent("coded"))
     assert data == result.flows["packets_sent"].sum() > 500
     assert len(trace.sent()) == data + len(trace.sent("ack"))
 
 
-def test_layers_divide_all_packets_as_the_counters_of_their_ports_do(result: Result) -> None:
-    trace, ports = Trace.of(result), result.ports
+def test_layers_divide_all_packets_as_the_counters_of_their_ports_do(result: Result, trace: Trace) -> None:
+    ports = result.ports
     assert set(trace.layers) == set(ports["layer"])
     for layer in trace.layers:
         counted = ports[ports["layer"] == layer]
@@ -55,8 +59,8 @@ def test_layers_divide_all_packets_as_the_counters_of_their_ports_do(result: Res
     assert sum(len(trace.at(layer)) for layer in trace.layers) == len(trace.lines)
 
 
-def test_what_arrives_at_hosts_has_crossed_the_last_layer(result: Result) -> None:
-    trace, ports = Trace.of(result), result.ports
+def test_what_arrives_at_hosts_has_crossed_the_last_layer(result: Result, trace: Trace) -> None:
+    ports = result.ports
     downlinks = ports[ports["name"].str.contains(">host")]
     assert len(trace.arrived()) == downlinks["packets_out"].sum()
     assert set(trace.arrived("ack")["packet"]) == {"ack"}
@@ -76,10 +80,10 @@ def test_sprayed_data_take_each_path_about_equally_often() -> None:
     assert counts.min() > 0.8 * counts.mean()
 
 
-def test_the_trace_of_a_loaded_result_is_the_same(result: Result, tmp_path: Path) -> None:
+def test_the_trace_of_a_loaded_result_is_the_same(result: Result, trace: Trace, tmp_path: Path) -> None:
     again = Trace.of(Result.load(result.save(tmp_path / "out")))
-    assert again.layers == Trace.of(result).layers
-    assert again.sent("coded").equals(Trace.of(result).sent("coded"))
+    assert again.layers == trace.layers
+    assert again.sent("coded").equals(trace.sent("coded"))
 
 
 def test_a_packet_without_a_route_is_at_no_layer() -> None:
@@ -94,8 +98,7 @@ def test_a_packet_without_a_route_is_at_no_layer() -> None:
     assert (set(lost["port"]), set(lost["layer"]), set(lost["path"])) == ({""}, {""}, {-1})
 
 
-def test_what_is_not_there_is_an_error(result: Result) -> None:
-    trace = Trace.of(result)
+def test_what_is_not_there_is_an_error(trace: Trace) -> None:
     with pytest.raises(ParameterError, match=r"layer = 'tor>spine', but there are host>"):
         trace.at("tor>spine")
     with pytest.raises(ParameterError, match=r"event = 'lost', but there are enqueued, dropped, arrived"):
