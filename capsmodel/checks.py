@@ -6,7 +6,7 @@ computation shows, shapes that do not go together and numbers too large for floa
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from reprlib import repr as shortened
@@ -26,6 +26,7 @@ Rng = np.random.Generator | int | None
 """A generator, or a seed for a new one (SPEC 7)."""
 SUM_TOLERANCE = 1e-12
 """How far probabilities that were summed or typed as decimals may miss 1."""
+_MOST_LISTED = 20  # words that an error names
 Layer = Literal["core", "aggregation", "access"]
 """Layer of a fat-tree at which a flow turns down towards its receiver."""
 
@@ -237,13 +238,45 @@ def choice(name: str, value: object, known: Iterable[str]) -> None:
     --------
     >>> choice("nic", "Robin", ["fifo", "round_robin"])
     Traceback (most recent call last):
-    capsmodel.checks.ParameterError: nic = 'Robin', but it must be one of fifo, round_robin: did you mean round_robin?
+    capsmodel.checks.ParameterError: nic = 'Robin': did you mean round_robin? There are fifo, round_robin
     """
     words = tuple(known)
     if not (isinstance(value, str) and value in words):
-        near = get_close_matches(value.lower(), words, n=1) if isinstance(value, str) else []
-        meant = f": did you mean {near[0]}?" if near else ""
-        raise ParameterError(f"{name} = {shown(value)}, but it must be one of {', '.join(words)}{meant}")
+        raise ParameterError(f"{name} = {shown(value)}: {did_you_mean(value, words)}")
+
+
+def check_known(word: object, known: Collection[Any], message: str) -> None:
+    """Raise :class:`ParameterError` unless `word` is among those `known`; the text begins with `message`.
+
+    Examples
+    --------
+    >>> check_known("laod", {"load": 0.5}, "study.toml: there is no axis laod")
+    Traceback (most recent call last):
+    capsmodel.checks.ParameterError: study.toml: there is no axis laod: did you mean load? There are load
+    """
+    if word not in known:
+        raise ParameterError(f"{message}: {did_you_mean(word, known)}")
+
+
+def did_you_mean(word: object, known: Iterable[object]) -> str:
+    """Return advice for a word that is not among those known.
+
+    Examples
+    --------
+    >>> did_you_mean("laod", ["load", "scheme"])
+    'did you mean load? There are load, scheme'
+    >>> did_you_mean("rto", ["mss_bytes", "min_rto_s", "max_rto_s"])
+    'did you mean min_rto_s or max_rto_s? There are mss_bytes, min_rto_s, max_rto_s'
+    """
+    words = {str(one).lower(): str(one) for one in known}
+    text = (word if isinstance(word, str) else shown(word)).lower()
+    # A part between underscores, as rto is of min_rto_s
+    parts = [one for one in words if len(text) > 2 and text in one.split("_")][:3]
+    near = get_close_matches(text, words, n=1) or parts
+    listed = [*list(words.values())[:_MOST_LISTED], *(["..."] if len(words) > _MOST_LISTED else [])]
+    there = f"here are {', '.join(listed) or 'none'}"
+    meant = " or ".join(words[one] for one in near)
+    return f"did you mean {meant}? T{there}" if near else f"t{there}"
 
 
 def flags(name: str, value: ArrayLike) -> npt.NDArray[np.bool_]:

@@ -124,7 +124,7 @@ def test_a_part_of_a_scheme_is_explained_alone(capsys):
     assert printed("schemes uet layer", capsys) == "layer: none, which has no parameters\n"
     rows = json.loads(printed("schemes caps layer --json", capsys))
     assert {row["role"] for row in rows} == {"layer"}
-    assert "PART = 'lay', but it must be one of transport, " in refused("schemes caps lay", capsys)
+    assert "PART = 'lay': did you mean layer? There are transport, " in refused("schemes caps lay", capsys)
 
 
 def test_a_scheme_and_the_list_of_presets_fit_one_screen(capsys, monkeypatch, subtests):

@@ -183,7 +183,7 @@ def test_bad_input_is_one_line_and_status_2(subtests, capsys):
         ("study study.toml --shard half", "write I/N"),
         ("study study.toml --jobs 0", "jobs = 0"),
         ("study study.toml --cluster nowhere", "no Dask scheduler at nowhere"),
-        ("study study.toml --metrics nosuch --jobs 1", "--metrics = 'nosuch', but it must be one of flows"),
+        ("study study.toml --metrics nosuch --jobs 1", "--metrics = 'nosuch': there are flows"),
         ("study study.toml --metrics p99.99_fct_s --jobs 1", "p99.99_fct_s is no percentile that is recorded: there"),
         ("study study.toml --metrics , --jobs 1", "--metrics is empty"),
         ("study study.toml --out small.toml", "small.toml is a file"),

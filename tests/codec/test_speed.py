@@ -165,7 +165,7 @@ def test_refusals(subtests, capsys):
         ("--seconds 0", "--seconds 0, but it must be above 0 and at most 60"),
         ("--seconds nan", "--seconds nan, but it must be above 0 and at most 60"),
         ("--k 300 --code rs", "k + r = 308, but a unit has at most 256 packets: use smaller units"),
-        ("--code raptorq", "--code = 'raptorq', but it must be one of"),
+        ("--code raptorq", "--code = 'raptorq': there are "),
         ("--packet-size 0B", "packet_bytes = 0, but"),
     ]
     for options, told in cases:

@@ -370,7 +370,7 @@ def test_bad_fabrics_and_schemes_are_one_line():
         FabricModel.leaf_spine(leaves=1, hosts_per_leaf=1, spines=1, rate_bps=1e9, delay_s=0)
     with pytest.raises(ParameterError, match=r"share = 1\.5, but it must be in"):
         LinkLayer(name="x", rate_bps=1e9, delay_s=0, hosts=1, links=1, share=1.5)
-    with pytest.raises(ParameterError, match="control = 'cubic', but it must be one of"):
+    with pytest.raises(ParameterError, match="control = 'cubic': there are "):
         SchemeModel(control="cubic")
     with pytest.raises(ParameterError, match="most_window_packets = 5, below first_window_packets = 10"):
         SchemeModel(most_window_packets=5)

@@ -10,7 +10,7 @@ from capsmodel.multipath.subflows import cross_pod_prob, subflow_count, subflow_
 def test_number_of_subflows_and_their_least_windows() -> None:
     assert [subflow_count(layer) for layer in ("core", "aggregation", "access")] == [8, 4, 1]
     np.testing.assert_allclose(subflow_minimum_window_share([8, 4, 1], bdp_packets=30), [16 / 30, 8 / 30, 2 / 30])
-    with pytest.raises(ParameterError, match="location = 'rack', but it must be one of core, aggregation, access"):
+    with pytest.raises(ParameterError, match="location = 'rack': there are core, aggregation, access"):
         subflow_count("rack")
 
 

@@ -1,8 +1,7 @@
 """Plain tables to checked structs, with one line for what breaks a rule: key, rule, value."""
 
 import re
-from collections.abc import Collection, Mapping
-from difflib import get_close_matches
+from collections.abc import Collection
 from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -11,7 +10,7 @@ import msgspec
 import numpy as np
 
 from capsim.base.bounds import shortened
-from capsmodel.checks import ParameterError, in_percent, require
+from capsmodel.checks import ParameterError, did_you_mean, in_percent, require
 from capsmodel.units import parser_of
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ else:
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 # Kinds that only a scenario file has, by the kind that reading makes of them (capsim.scenario.scenario).
 _IN_FILES = {"topology": "file", "list": "csv"}
-_MOST_LISTED = 20
 LONGEST_QUANTITY = 40  # characters of a number with its unit
 _NUMBERS = frozenset({int, float, bool})
 
@@ -240,29 +238,6 @@ def _explained(text: str, plain: Any, kind: type[msgspec.Struct]) -> str:
 
 def _steps(key: str) -> list[str]:
     return re.findall(r"[^.\[\]]+", key)
-
-
-def did_you_mean(word: object, known: Any) -> str:
-    """Return advice for a word that is not among those known.
-
-    Examples
-    --------
-    >>> did_you_mean("laod", ["load", "scheme"])
-    'did you mean load? There are load, scheme'
-    >>> did_you_mean("rto", ["mss_bytes", "min_rto_s", "max_rto_s"])
-    'did you mean min_rto_s or max_rto_s? There are mss_bytes, min_rto_s, max_rto_s'
-    """
-    words = {str(one).lower(): str(one) for one in known}
-    near = get_close_matches(str(word).lower(), words, n=1) or _with_part(str(word).lower(), words)
-    shown = [*list(words.values())[:_MOST_LISTED], *(["..."] if len(words) > _MOST_LISTED else [])]
-    listed = f"here are {', '.join(shown)}" if words else "here are none"
-    meant = " or ".join(words[one] for one in near)
-    return f"did you mean {meant}? T{listed}" if near else f"t{listed}"
-
-
-def _with_part(word: str, words: Mapping[str, str]) -> list[str]:
-    """Return the words of which one is a part between underscores, as ``rto`` is of ``min_rto_s``."""
-    return [one for one in words if len(word) > 2 and word in one.split("_")][:3]
 
 
 def _kind_at(kind: Any, key: str, plain: Any) -> Any:

@@ -26,10 +26,10 @@ from typing import Annotated, Any, ClassVar
 
 from capsim.base import bounds
 from capsim.base.bounds import check_params, param_bounds, shortened
-from capsim.base.structs import did_you_mean, plain_numbers
+from capsim.base.structs import plain_numbers
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES, Hook
 from capsim.roles.own import Memory, check_memory, with_lengths
-from capsmodel.checks import ParameterError, choice, require
+from capsmodel.checks import ParameterError, choice, did_you_mean, require
 from capsmodel.experiments.number_texts import quantity
 from capsmodel.experiments.reprs import as_html
 

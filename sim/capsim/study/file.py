@@ -32,8 +32,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from capsim.base.bounds import SEEDS, shortened
-from capsim.base.structs import converted, did_you_mean, without_defaults
-from capsmodel.checks import ParameterError, require
+from capsim.base.structs import converted, without_defaults
+from capsmodel.checks import check_known, require
 from capsmodel.experiments.statistics.sequential import FALSE_ALARM, FIRST_LOOK_SEEDS
 from capsmodel.text_tables import read_toml
 
@@ -47,7 +47,6 @@ __all__ = [
     "StudyFile",
     "Term",
     "Unstated",
-    "check_known",
     "claims_of",
     "read_study",
     "tables_of",
@@ -455,18 +454,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items() if one is not None}
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def check_known(word: object, known: Any, message: str) -> None:
-    """Refuse a word that is not among those known, with the nearest one.
-
-    Raises
-    ------
-    ParameterError
-        Whose text begins with `message`.
-    """
-    if word not in known:
-        raise ParameterError(f"{message}: {did_you_mean(word, known)}")
 
 
 def read_study(path: Path, *, alone: bool = False) -> Source:

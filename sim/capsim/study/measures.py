@@ -25,9 +25,8 @@ from capsim.results.summary import Summary
 from capsim.roles.components import Scheme, Transport
 from capsim.run.simulation import simulate
 from capsim.scenario.scenario import from_dict
-from capsim.study.file import check_known
 from capsim.study.metrics import FCT_PERCENTILES, Run, columns
-from capsmodel.checks import ParameterError, choice, require
+from capsmodel.checks import ParameterError, check_known, choice, require
 from capsmodel.experiments.measurement import measurement, measurement_of
 from capsmodel.experiments.task import Task
 

@@ -20,7 +20,6 @@ from typing import Any, Literal
 import msgspec
 
 from capsim.base.bounds import shortened
-from capsim.base.structs import did_you_mean
 from capsim.protocols.registry import NICS
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
@@ -31,11 +30,11 @@ from capsim.scenario.profile import Filled
 from capsim.scenario.profile import filled as filled_in
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
 from capsim.scenario.settings import Described, is_parameter, with_settings
-from capsim.study.file import Label, Selection, Source, check_known, read_study
+from capsim.study.file import Label, Selection, Source, read_study
 from capsim.study.measures import TaskList, measure
 from capsim.study.scheme_runs import RunPoint, described_scheme, run_task
 from capsim.study.template import SCHEME_NAME, Axis, Point, axes_of, filled, flat, is_template, names_in, point_name
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, check_known, did_you_mean, require
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
 from capsmodel.experiments.statistics.robustness import TEXT, combination_name
@@ -300,9 +299,10 @@ class Runs:
             (changed - {*self.changed}, whole._parameters_at(self.selected({}))),
             ({*self.changed}, whole._parameters_at(points)),
         ):
-            for name in sorted(names) if known is not None else ():
-                if is_parameter(name):
-                    check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
+            if known is None:
+                continue
+            for name in filter(is_parameter, sorted(names)):
+                check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
 
     def check_names(self) -> None:
         """Refuse a name that an axis, or what is left open, sets and no run depends on.

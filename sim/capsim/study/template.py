@@ -31,11 +31,11 @@ from pathlib import Path
 from typing import Any
 
 from capsim.base.bounds import shortened
-from capsim.base.structs import converted, did_you_mean
+from capsim.base.structs import converted
 from capsim.protocols.registry import named_schemes
 from capsim.roles.scheme_files import in_folder
 from capsim.study.file import Label, Unstated
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, did_you_mean, require
 from capsmodel.experiments.statistics.robustness import value_text
 
 __all__ = [

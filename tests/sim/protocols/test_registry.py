@@ -94,9 +94,9 @@ def test_impossible_parameters_are_one_clear_line(subtests):
             r"layer\.initial_blocking_prob = 1, but it must be from 0 to 0",
         ),
         ({"layer": {"sampling_s": 1e-13}}, r"layer\.sampling_s = 1e-13, but it must be 0 or from 1e-12 to"),
-        ({"layer": {"ack": "unit"}}, r"layer\.ack = 'unit', but it must be one of packet, decoded"),
+        ({"layer": {"ack": "unit"}}, r"layer\.ack = 'unit': there are packet, decoded"),
         ({"layer": {"min_repair": 10**6}}, r"layer\.min_repair = 1000000, but it must be from 0 to 1000 repair"),
-        ({"balancer": {"long_from": "later"}}, r"balancer\.long_from = 'later', but .* start, threshold"),
+        ({"balancer": {"long_from": "later"}}, r"balancer\.long_from = 'later': there are start, threshold"),
         ({"layer": {"max_overhead": 1e6}}, r"layer\.max_overhead = 1e\+06, but it must be from 0 to 1000 repair"),
     ]
     for changes, text in cases:

@@ -144,7 +144,7 @@ def test_percent_from_one_to_a_hundred_is_taken() -> None:
 
 
 def test_there_are_three_kinds_of_flow() -> None:
-    with pytest.raises(ParameterError, match="kind = 'mice', but it must be one of all, short, long"):
+    with pytest.raises(ParameterError, match="kind = 'mice': there are all, short, long"):
         finished_flows(FLOWS, kind="mice")  # type: ignore[arg-type]
 
 

@@ -258,7 +258,7 @@ def test_what_only_the_run_can_know_is_named_too(subtests: pytest.Subtests) -> N
         ({"params": {"transport": {"min_rto_s": float("nan")}}}, "min_rto_s = nan, but it must be a number"),
         ({"params": {"transport": {"min_rto_s": -1.0}}}, "at least 0"),
         ({"params": {"transport": {"handshake": 1}}}, "true or false"),
-        ({"scheme": "caps", "params": {"layer": {"unit_size": "huge"}}}, "one of .*window"),
+        ({"scheme": "caps", "params": {"layer": {"unit_size": "huge"}}}, "there are .*window"),
         ({"params": {"sharing": {"copies": 3}}}, "sharing.copies is not a parameter of single: there are none"),
         ({"probes": Probes(period_s=1.0, ports=("moon",))}, "no port 'moon'"),
         ({"probes": Probes(period_s=1.0, flows=(60,))}, "numbered 0 to 59"),

@@ -21,12 +21,12 @@ from capsim.fabric.traffic import Poisson
 from capsim.results.load_record import SETTLED, settled_before
 from capsim.run.needs import expected_cpu_s
 from capsim.study.claims.relations import TRENDS
-from capsim.study.file import Claim, PrintedTable, Term, check_known, claims_of
+from capsim.study.file import Claim, PrintedTable, Term, claims_of
 from capsim.study.metrics import METRICS
 from capsim.study.points import Label, Point, Runs, Scale, point_name
 from capsim.study.template import filled
 from capsim.study.texts import check_percentile
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, check_known, require
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.statistics.robustness import TEXT
 
