@@ -154,7 +154,7 @@ class Campaign(KeptRuns):
 
     Attributes
     ----------
-    design, folder, tasks
+    design, folder, tasks, earlier
         As :class:`~capsim.study.kept_runs.KeptRuns`.
     only : frozenset of str
         Claims that are analysed; all of the study if none of it is among them.
@@ -499,7 +499,7 @@ def advance(
         shown = replace(bar, label=campaign.design.name, named=campaign.name_of, minutes=minutes)
         tasks = campaign.next_tasks(shard)
         made += run_sweep(tasks, folder, executor=executor, progress=shown, budget_s=left_s).ran
-        campaigns[number] = Campaign(campaign.design, folder, campaign.tasks, campaign.only)
+        campaigns[number] = replace(campaign, earlier=campaign.measured)
         ended |= {number} if shard != (1, 1) else set()
     return made
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pandas import DataFrame
+from pandas import DataFrame, concat
 
 from capsim.study.claims.design import Design
 from capsim.study.claims.looks import numbers_of
@@ -69,11 +69,14 @@ class KeptRuns:
         Where the runs are; it may be missing.
     tasks : mapping
         All runs of the study by group, which do not change while runs are added.
+    earlier : DataFrame
+        What was `measured` when the folder had fewer runs: these are not merged again.
     """
 
     design: Design
     folder: Path
     tasks: Mapping[Group, TaskList[Point]] = field(default_factory=dict)
+    earlier: DataFrame = field(default_factory=DataFrame, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", self.tasks or all_tasks(self.design))
@@ -109,13 +112,15 @@ class KeptRuns:
     @cached_property
     def measured(self) -> DataFrame:
         """Return what the claims compare of each run that is there, by the id of its task."""
-        if not self.ids:
-            return DataFrame()
+        new = sorted(self.ids - {*self.earlier.index})
+        if not new:
+            return self.earlier
         columns = compared_columns(self.design)
-        check_columns(self.folder, self.ids, columns)
-        read = with_digests(merge([self.folder], task_ids=sorted(self.ids)))
+        check_columns(self.folder, new, columns)
+        read = with_digests(merge([self.folder], task_ids=new))
         kept = [name for name in (TASK_COLUMN, DIGEST, *columns) if name in read]
-        return read[kept].set_index(TASK_COLUMN)
+        rows = read[kept].set_index(TASK_COLUMN)
+        return rows if self.earlier.empty else concat([self.earlier, rows]).sort_index()
 
     @cached_property
     def frame(self) -> DataFrame:

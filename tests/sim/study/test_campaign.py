@@ -6,6 +6,7 @@ Runs are made up (`made_up`).
 from contextlib import contextmanager
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from study.made_up import COPIES, TABLES, TIMER, MadeUp, design, halved, run, slower
 
@@ -431,6 +432,23 @@ def test_progress_names_the_study_and_each_of_its_runs(tmp_path, monkeypatch):
     assert len({id(look["minutes"]) for look in looks}) == 1
     assert looks[0]["minutes"] is not None
     assert {f"{scheme}, load 0.5, {TEXT}, seed 8" for scheme in ("RepFlow", "TCP")} <= runs
+
+
+def test_advance_merges_each_run_once(tmp_path, monkeypatch):
+    """Not all that is there at each interim analysis; what it finds is the same."""
+    merged = []
+
+    def noted(sources, *, task_ids):
+        merged.extend(task_ids)
+        return merge(sources, task_ids=task_ids)
+
+    monkeypatch.setattr("capsim.study.kept_runs.merge", noted)
+    run(tmp_path, lambda *_: 1.0, design(**TIMER_ALONE), spread=0.3)
+    assert sorted(merged) == sorted(set(merged))
+    assert len(merged) > 2 * 32
+    study = Campaign(design(**TIMER_ALONE), tmp_path)
+    half = Campaign(study.design, tmp_path, earlier=study.measured[::2])
+    pd.testing.assert_frame_equal(half.measured, study.measured)
 
 
 def test_a_budget_is_a_time(tmp_path):
