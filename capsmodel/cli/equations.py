@@ -86,7 +86,8 @@ def claims(
     Parameters
     ----------
     name
-        One claim, with our value at each point; with --by-setting a claim or a study.
+        One claim, with our value at each point, or the claims of a figure or study by its name in the gallery; with
+        --by-setting a claim or a study.
     paper
         One of caps, mmptcp, repflow, cdcps, dc2mtcp; all when not given.
     verdict
@@ -121,8 +122,12 @@ def claims(
         _print_by_setting(str(name), plot, output)
         return
     if name is not None:
-        require(not (listed or paper or verdict or all), "a claim is printed whole: give its id alone")
-        _print_claim(_row_of(name), output)
+        require(not (listed or paper or verdict or all), f"all that is known of {name} is printed: give the name alone")
+        found = _rows_of(name)
+        if [row.claim.id for row in found] == [name]:
+            _print_claim(found[0], output)
+        else:
+            _print_claims(found, output)
         return
     rows = claim_rows(paper, verdict)
     if nearest:
@@ -140,21 +145,26 @@ def claims(
         _print_answer(paper, verdict, len(shown))
 
 
-def _row_of(claim_id: str) -> ClaimRow:
-    """Return the claim of an id.
+def _rows_of(name: str) -> tuple[ClaimRow, ...]:
+    """Return the claim of an id, or those of a figure or study of the gallery.
 
     Raises
     ------
     ParameterError
-        If there is none; the nearest ids are named.
+        If there is none; the nearest names are named.
     """
     rows = {row.claim.id: row for row in claim_rows()}
-    near = "" if claim_id in rows else ", ".join(get_close_matches(claim_id, rows, n=3))
+    if name in rows:
+        return (rows[name],)
+    from capsmodel.papers.gallery import pictures  # the figures load pandas
+
+    drawn = {one.name: one.claims for paper in PAPER_KEYS for one in pictures(paper)}
+    near = ", ".join(get_close_matches(name, [*rows, *drawn], n=3))
     remedy = f"did you mean {near}?" if near else "capsmodel claims --all lists them"
-    if claim_id in PAPER_KEYS:
-        remedy = f"capsmodel claims --paper {claim_id} lists those of that paper"
-    require(claim_id in rows, f"no claim {claim_id!r}: {remedy}")
-    return rows[claim_id]
+    if name in PAPER_KEYS:
+        remedy = f"capsmodel claims --paper {name} lists those of that paper"
+    require(name in drawn, f"no claim, figure or study {name!r}: {remedy}")
+    return drawn[name]
 
 
 def _print_claim(row: ClaimRow, output: Output) -> None:

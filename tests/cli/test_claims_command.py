@@ -1,15 +1,17 @@
 """Contract: a claim is printed whole by its id, with its points, its settings and the command that computes it."""
 
 import json
+import re
 
-from cli.commands import printed
+from cli.commands import printed, refused
 
 from capsim.study.campaign import Campaign
 from capsmodel import papers
 from capsmodel.cli import app, equations
 from capsmodel.cli.shared.claim_texts import points_of
 from capsmodel.datafiles import data_path
-from capsmodel.papers.claim_list import read_claims
+from capsmodel.papers.claim_list import PAPER_KEYS, read_claims
+from capsmodel.papers.gallery import pictures
 from capsmodel.papers.studies import published_studies
 
 ROWS = {row.claim.id: row for row in papers.claims()}
@@ -25,7 +27,7 @@ def test_every_claim_is_found_by_its_id_and_names_what_computes_it(monkeypatch):
     """A command that exists, but for claims that nothing can compute."""
     assert len(ROWS) == 792
     monkeypatch.setattr(equations, "claim_rows", lambda: tuple(ROWS.values()))
-    without = {name for name in ROWS if not equations._command(equations._row_of(name))}
+    without = {name for name in ROWS if not equations._command(*equations._rows_of(name))}
     assert without == {name for name, claim in read_claims().items() if claim.not_testable}
     commands = {equations._command(row).partition(";")[0] for row in ROWS.values()} - {""}
     by_name = {line.split()[1]: line for line in commands}
@@ -130,3 +132,15 @@ def test_what_verdicts_hang_on_lists_the_least_robust_first(capsys):
     shares = [row["agreeing"] / row["decided"] for row in rows]
     assert shares == sorted(shares)
     assert all(row["depends_on"] == ROWS[row["claim"]].entry.depends_on for row in rows)
+
+
+def test_a_figure_or_a_study_of_the_gallery_names_its_claims(capsys):
+    """Each name that `gallery` takes; a claim that has the name of its study is that claim."""
+    drawn = {one.name: [row.claim.id for row in one.claims] for paper in PAPER_KEYS for one in pictures(paper)}
+    assert {"caps-fig9b", "repflow-fig6", "caps-fattree", "caps-numbers"} < set(drawn)
+    for name in drawn.keys() - ROWS.keys():
+        assert [row.claim.id for row in equations._rows_of(name)] == drawn[name]
+    assert [row.claim.id for row in equations._rows_of("mmptcp-t1-100")] == ["mmptcp-t1-100"]
+    text = printed("claims repflow-fig4", capsys)
+    assert [name in drawn["repflow-fig4"] for name in re.findall(r"^(\S+): ", text, re.MULTILINE)] == [True] * 3
+    assert "did you mean caps-fig9b" in refused("claims caps-fig9bb", capsys)
