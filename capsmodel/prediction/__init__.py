@@ -2,6 +2,7 @@
 
 Poisson arrivals between random pairs of hosts, at a load below 1 on every layer of links. A flow shares its links with
 those that it meets; what the scheme adds is how it begins, what stands at its ports and in which order hosts send.
+:func:`capsmodel.predict_fct` computes them; formulas stand in the modules.
 
 ============ =======================================================================
 Module       Holds

@@ -151,7 +151,11 @@ class Prediction:
 
     @property
     def rests_on(self) -> dict[str, Basis]:
-        """What the values of ``short`` and ``long`` rest on."""
+        """Basis of the values of ``short`` and ``long``.
+
+        ``"derived"``; ``"fitted"``, with constants that are fitted to packets; ``"bound"``, where flows take longer
+        (:mod:`capsmodel.prediction.schemes`).
+        """
         return {"short": self.short.basis, "long": self.long.basis}
 
 
