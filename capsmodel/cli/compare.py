@@ -201,7 +201,7 @@ def _print(compared: Studied, scenario: Scenario, seeds: int, output: Output) ->
         say("")
         print_table(rows, columns=columns, title=title)
     paired = [metric for _, block, has_ratio in blocks if has_ratio for metric in block]
-    missing = missing_ratios(table, ["scheme"], paired, seeds=seeds)
+    missing = missing_ratios(table, ["scheme"], paired, runs=compared.runs, first_scheme=compared.schemes[0])
     needed = filter(None, [seeds_line(_widths(table, blocks))])
     shape = _skewness_lines(table, blocks)
     absent = without_value(compared, [metric for _, metrics, _ in every for metric in metrics], printed=())

@@ -1,6 +1,7 @@
 """``capsmodel schemes``: the schemes that can be named in other commands, and their parameters."""
 
 from collections.abc import Iterable, Sequence
+from shlex import quote
 from typing import Any
 
 from capsim import scheme as find
@@ -64,7 +65,7 @@ def schemes(name: str | None = None, part: str | None = None, *, output: Output 
     if name is not None:
         if part is not None:
             choice("PART", part, ROLES)
-        _print_scheme(find(name), part, output)
+        _print_scheme(name, part, output)
         return
     groups = in_groups(all_schemes().values())
     rows: list[dict[str, Any]] = [
@@ -105,12 +106,13 @@ def _names(scheme: Scheme, role: str) -> str:
     return " / ".join(dict.fromkeys(part.name for part in parts_of(scheme, role).values()))
 
 
-def _print_scheme(scheme: Scheme, part: str | None, output: Output) -> None:
+def _print_scheme(name: str, part: str | None, output: Output) -> None:
+    scheme = find(name)
     rows = [_parameter_row(item) for item in parameters(scheme) if part in (None, item.role)]
     if not output.is_text:
         print_table(rows, output=output)
     elif part is None:
-        _print_parts(scheme, rows)
+        _print_parts(name, scheme, rows)
     else:
         for flows, component in parts_of(scheme, part).items():
             own = [_with_text(row) for row in rows if row["flows"] == flows]
@@ -119,8 +121,8 @@ def _print_scheme(scheme: Scheme, part: str | None, output: Output) -> None:
                 print_table(own, columns=_EXPLAINED)
 
 
-def _print_parts(scheme: Scheme, rows: Rows) -> None:
-    """Print each component with its parameters and their defaults."""
+def _print_parts(name: str, scheme: Scheme, rows: Rows) -> None:
+    """Print each component of the scheme that was asked for as `name`, with its parameters and their defaults."""
     explain(f"{scheme.name}: {scheme.about} (source: {scheme.cite})")
     lines = parts_with_parameters(scheme)
     print_table([line for line in lines if line["parameters"]])
@@ -133,7 +135,7 @@ def _print_parts(scheme: Scheme, rows: Rows) -> None:
         explain(f"With --nic round_robin there are {' and '.join(own)} too.")
     if rows:
         first = f"--set {rows[0]['setting']}={rows[0]['shown']} changes one"
-        explain(f"{first}; capsmodel schemes {scheme.name} {rows[0]['role']} says what those of a part mean.")
+        explain(f"{first}; capsmodel schemes {quote(name)} {rows[0]['role']} says what those of a part mean.")
 
 
 def _parameter_row(item: Parameter) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explai
 from capsmodel.cli.shared.run_output import (
     check_place,
     equal_times,
+    fewer_seeds,
     interval_words,
     metric_rows,
     missing_ratios,
@@ -470,5 +471,6 @@ def _print(studied: Studied, metrics: Sequence[str], output: Output) -> None:
         rows, columns = metric_rows(table, several, [metric], first_scheme=first)
         say("")
         print_table(rows, columns=columns, title=shown(metric).label)
-    missing = missing_ratios(table, several, metrics, seeds=seeds) if first else []
+    missing = fewer_seeds(studied.runs, several)
+    missing += missing_ratios(table, several, metrics, runs=studied.runs, first_scheme=first) if first else []
     explain("", *without_value(studied, defaults, printed=metrics), *equal, *missing, totals_line(studied.runs))

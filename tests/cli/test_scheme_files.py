@@ -95,6 +95,9 @@ def test_a_parameter_of_it_is_set_and_listed_like_any(capsys: pytest.CaptureFixt
     capsys.readouterr()
     assert status("schemes", "own/last.py:SCHEME", "balancer") == 0
     assert "From the end, from 1." in capsys.readouterr().out
+    assert status("schemes", "own/last.py:SCHEME") == 0
+    printed = "".join(capsys.readouterr())
+    assert "capsmodel schemes own/last.py:SCHEME transport says" in " ".join(printed.split())
 
 
 def test_its_run_is_that_of_the_scheme_itself() -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 from capsim.study.scheme_runs import metric_table
 from capsmodel.cli import main
 from capsmodel.cli.compare import _remarks
-from capsmodel.cli.shared.run_output import missing_ratios
+from capsmodel.cli.shared.run_output import fewer_seeds, metric_rows, missing_ratios
 from capsmodel.cli.shared.table import Column, laid_out
 from capsmodel.datafiles import data_path
 
@@ -145,10 +145,22 @@ def test_what_a_ratio_lacks_is_said_below_the_table():
     runs["mean_fct_short_s"] = 1.0
     metrics = ["timeouts", "mean_fct_long_s", "mean_fct_short_s"]
     table = metric_table(runs, [{"scheme": name} for name in "ab"], metrics, first_scheme="a")
-    assert missing_ratios(table, ["scheme"], metrics, seeds=3) == [
+    assert missing_ratios(table, ["scheme"], metrics, runs=runs, first_scheme="a") == [
         "timeouts: no ratio where a run has 0, which has no logarithm: a (1 of 3); b (1 of 3)",
         "mean FCT, long: a ratio over fewer seeds where some have no such flows: a (2 of 3); b (2 of 3)",
     ]
+
+
+def test_a_scheme_whose_claims_are_decided_has_its_own_count_of_seeds():
+    """Wrong line: its fewer runs are taken for seeds without such flows, or stand beside others without a count."""
+    runs = pd.DataFrame({"scheme": ["a"] * 4 + ["b"] * 2, "seed": [1, 2, 3, 4, 1, 2], "mean_fct_short_s": 1.0})
+    table = metric_table(runs, [{"scheme": name} for name in "ab"], ["mean_fct_short_s"], first_scheme="a")
+    assert missing_ratios(table, ["scheme"], ["mean_fct_short_s"], runs=runs, first_scheme="a") == []
+    assert fewer_seeds(runs, ["scheme"]) == ["fewer seeds, since the claims on them are decided: b (2 of 4)"]
+    assert fewer_seeds(runs[runs["seed"] < 3], ["scheme"]) == []
+    rows, columns = metric_rows(table, ["scheme"], ["mean_fct_short_s"], first_scheme=None)
+    assert [row["seeds"] for row in rows] == [4, 2]
+    assert [column.key for column in columns][:2] == ["scheme", "seeds"]
 
 
 def test_one_seed_has_no_interval(packets, capsys):

@@ -111,7 +111,8 @@ def metric_rows(
     table : DataFrame
         As :func:`capsim.study.scheme_runs.metric_table` returns it.
     axes, metrics : sequence of str
-        What stands in the rows, and in the columns.
+        What stands in the rows, and in the columns. Of a single metric the seeds with a value have a column too where
+        they differ.
     first_scheme : str, optional
         Print the ratio to it behind each metric.
     """
@@ -121,6 +122,8 @@ def metric_rows(
         row = rows.setdefault(point, dict(zip(axes, point, strict=True)))
         row |= _cells(record)
     columns = [Column(axis, axis) for axis in axes]
+    if len(metrics) == 1 and len({row["seeds"] for row in rows.values()}) > 1:
+        columns.append(Column("seeds", "seeds"))
     for metric in metrics:
         columns.append(Column(metric, shown(metric).label, shown(metric).factor, f"{metric}_error"))
         if first_scheme is not None:
@@ -132,7 +135,7 @@ def metric_rows(
 def _cells(record: Mapping[Any, Any]) -> Row:
     metric = record["metric"]
     ratio = {f"{metric}_{name}": record[name] for name in ("ratio", "ratio_low", "ratio_high")}
-    return {metric: float(record["mean"]), f"{metric}_error": record["half_width"], **ratio}
+    return {metric: float(record["mean"]), f"{metric}_error": record["half_width"], "seeds": record["seeds"], **ratio}
 
 
 def interval_words(seeds: int) -> str:
@@ -175,35 +178,55 @@ def seeds_line(widths: Iterable[tuple[str, float, int]]) -> str:
     return f"seeds for intervals within {100 * WITHIN:g}%: {needed}" if needed else ""
 
 
-def missing_ratios(table: "pd.DataFrame", axes: Sequence[str], metrics: Sequence[str], *, seeds: int) -> list[str]:
-    """Return a line for each metric without a ratio at some points, or with fewer pairs than `seeds`: where, and why.
+def fewer_seeds(runs: "pd.DataFrame", axes: Sequence[str]) -> list[str]:
+    """Return a line that names the points with fewer runs than others; none where all have as many."""
+    counts = runs.groupby(list(axes), sort=False, as_index=False).agg(runs=("seed", "size"))
+    most = int(counts["runs"].max()) if len(counts) else 0
+    fewer = counts[counts["runs"] < most].assign(of=most)
+    return [f"fewer seeds, since the claims on them are decided: {_points(fewer, axes, 'runs')}"] if len(fewer) else []
+
+
+def missing_ratios(
+    table: "pd.DataFrame", axes: Sequence[str], metrics: Sequence[str], *, runs: "pd.DataFrame", first_scheme: str
+) -> list[str]:
+    """Return a line for each metric without a ratio at some points, or with fewer pairs than runs: where, and why.
 
     Parameters
     ----------
     table : DataFrame
         As :func:`capsim.study.scheme_runs.metric_table` returns it, with a first scheme.
     axes, metrics : sequence of str
-        What names a point, and the metrics whose ratios are printed.
-    seeds : int
-        Runs of each point.
+        What names a point, ``scheme`` among it, and the metrics whose ratios are printed.
+    runs : DataFrame
+        A row for each run, with a column for each axis.
+    first_scheme : str
+        The scheme that the others are compared with.
     """
-    lines = []
+    lines, counts = [], Counter(runs[list(axes)].itertuples(index=False, name=None))
+
+    def pairs_run(row: "pd.Series[Any]") -> int:
+        own = tuple(row[axis] for axis in axes)
+        return min(counts[own], counts[tuple(first_scheme if axis == "scheme" else row[axis] for axis in axes)])
+
+    table = table.assign(of=table.apply(pairs_run, axis=1))
     for metric in metrics:
         rows = table[(table["metric"] == metric) & (table["seeds"] > 0)]
         with_0 = rows[rows["pairs_with_0"] > 0]
         if len(with_0):
-            where = _points(with_0, axes, "pairs_with_0", seeds)
+            where = _points(with_0, axes, "pairs_with_0")
             lines.append(f"{shown(metric).words}: no ratio where a run has 0, which has no logarithm: {where}")
-        fewer = rows[rows["pairs"] < seeds]
+        fewer = rows[rows["pairs"] < rows["of"]]
         if len(fewer):
-            where = _points(fewer, axes, "pairs", seeds)
+            where = _points(fewer, axes, "pairs")
             lines.append(f"{shown(metric).words}: a ratio over fewer seeds where some have no such flows: {where}")
     return lines
 
 
-def _points(rows: "pd.DataFrame", axes: Sequence[str], count: str, seeds: int) -> str:
+def _points(rows: "pd.DataFrame", axes: Sequence[str], count: str) -> str:
+    """Return the names of the first points, each with its count and of how many that is, ``of``."""
     names = [
-        f"{', '.join(str(record[axis]) for axis in axes)} ({record[count]} of {seeds})" for record in records(rows)
+        f"{', '.join(str(record[axis]) for axis in axes)} ({record[count]} of {record['of']})"
+        for record in records(rows)
     ]
     more = len(names) - _NAMED_POINTS
     return "; ".join(names[:_NAMED_POINTS]) + (f"; {more} more" if more > 0 else "")
@@ -237,6 +260,9 @@ def print_verdicts(studied: "Studied", output: Output, before: Mapping[str, str]
     print_table(rows, columns=columns, title=studied.study.name, output=output)
     if not output.is_text:
         return
+    if rows:
+        level = f"its interval at {100 * rows[0]['level']:g}%"
+        explain(f"ours: the {rows[0]['about']}, (low-high) {level}; tables of metrics have means, at 95%")
     verdicts = {name: studied.verdict(name) for name, claim in studied.study.claims.items() if claim.is_simulated}
     totals = Counter(verdict.word for verdict in verdicts.values())
     counts = ", ".join(f"{count} {verdict}" for verdict, count in totals.items())
@@ -249,7 +275,7 @@ def _what_decides(claim: str, verdict: "Verdict") -> list[str]:
     if not (verdict.seeds and verdict.takes_seeds):
         return [f"{claim} stays open: {verdict.stays_open}"] if verdict.seeds and verdict.stays_open else []
     takes = f"about {verdict.takes_seeds} seeds ({number(verdict.takes_cpu_s)} CPU s)"
-    return [f"{claim}: {takes} decide it if further ones scatter as these: give --seeds {verdict.takes_seeds}"]
+    return [f"{claim}: {takes} may decide it, if further ones scatter as these: give --seeds {verdict.takes_seeds}"]
 
 
 def totals_line(runs: "pd.DataFrame") -> str:
