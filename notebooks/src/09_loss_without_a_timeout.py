@@ -139,7 +139,7 @@ class Lost:
     data: int
 
 
-def lose_one(params, own, port, packet, queue_packets, queue_bytes, now_ps):
+def lose_one(params, own, port, packet, queue_packets, queue_bytes, now_ps, u0):
     """Lose a data segment when it is sent for the first time."""
     lost = packet.kind == DATA and packet.data == params.data and not packet.flags & RETRANSMITTED
     return REFUSE if lost and port.to_node == params.at_node else ACCEPT

@@ -72,7 +72,7 @@ def route_tables(fabric: Fabric, *, sets: bool) -> tuple[dict[str, Any], dict[st
 
 
 # Purposes of random numbers (randomness.key); each has its own streams
-SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH, TIES, JITTER, LOSSES, SHARING, FLOW_JITTER = range(1, 10)
+SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH, TIES, JITTER, LOSSES, SHARING, FLOW_JITTER, ADMISSION = range(1, 11)
 
 
 def initial_state(setup: Setup) -> State:
@@ -117,6 +117,7 @@ def initial_state(setup: Setup) -> State:
             "data_hash_seed": key_base(setup.hash_seed, DATA_HASH),
             "ack_hash_seed": key_base(setup.hash_seed, ACK_HASH),
             "sharing_seed": key_base(setup.spray_seed, SHARING),
+            "admit_seed": key_base(setup.spray_seed, ADMISSION),
         },
         margin=_margin(flows, stacks),
     )

@@ -11,7 +11,7 @@ from simpy.events import EventPriority
 
 from capsim.base.bounds import BACKLOG_PS, WORD
 from capsim.base.clock import serialisation_ps
-from capsim.base.randomness import uniform
+from capsim.base.randomness import key_of, uniform
 from capsim.engines.events import ARRIVE, DEPART, in_turn, place, tie
 from capsim.engines.faults import BACKLOG, error_of
 from capsim.engines.hosts.host_jitter import send_delay_ps
@@ -121,6 +121,7 @@ class Port:
         self.departure = Event(network, DEPART, number, self.depart)
         self.arrival = Event(network, ARRIVE, number, self.arrive)
         self.admit, self.take, self.leave, self.evict = network.queue_hooks(record, number)
+        self.admit_draws, self.admit_stream = self.setup.scheme.queue.draws, key_of(network.admit_seed, number)
         if record.order in (BY_ARRIVAL, BY_RANK):
             self.take = self.leave = None  # the first of all that wait is next
         self.reaches_host = record.to_node < network.n_hosts
@@ -269,7 +270,8 @@ class Port:
             queue_packets -= 1
             queue_bytes -= self.in_service.bytes
         if self.admit is not None:
-            return int(self.admit(packet, queue_packets, queue_bytes, now_ps))
+            u0 = uniform(self.admit_stream, self.record.packets_in) if self.admit_draws else 0.0
+            return int(self.admit(packet, queue_packets, queue_bytes, now_ps, u0))
         if queue_packets < self.limit_packets and queue_bytes + packet.bytes <= self.limit_bytes:
             return ACCEPT
         return REFUSE

@@ -23,8 +23,14 @@ Record         One per                                                          
 ============== ====================================================================== ===============
 
 What only one component uses is not here: it is the component's own state (:mod:`capsim.roles.own`).
+
+Names end in their unit: ``_ps`` is picoseconds, ``_bytes`` bytes. The component that writes a field follows its meaning
+in parentheses; the engine writes all others. A hook reads what it likes and writes what its role decides.
 """
 
+from textwrap import wrap
+
+from capsim.records import flows, network, packets
 from capsim.records.flows import *
 from capsim.records.network import *
 from capsim.records.observations import *
@@ -46,3 +52,23 @@ CONSTANT = {
         *("flow_bytes", "start_ps", "n_segments", "mss_bytes", "last_segment_bytes"),
     ),
 }
+
+GIVEN_TO_HOOKS = {
+    "PACKET": packets.PACKET_FIELDS,
+    "FLOW": flows.FLOW_FIELDS,
+    "SUBFLOW": flows.SUBFLOW_FIELDS,
+    "PORT": network.PORT_FIELDS,
+    "SWITCH": network.SWITCH_FIELDS,
+}
+
+
+def _table(record: str) -> str:
+    """Return the fields of a record with their meanings, as a table of the docstring."""
+    rule = "=" * 24 + " " + "=" * 90
+    rows = [("Field", "Meaning")] + [(name, meaning) for name, _, meaning in GIVEN_TO_HOOKS[record]]
+    lines = [(name if part == 0 else "", text) for name, meaning in rows for part, text in enumerate(wrap(meaning, 90))]
+    body = [f"{name:<24} {text}" for name, text in lines]
+    return "\n".join([f"Fields of {record}:", "", rule, body[0], rule, *body[1:], rule])
+
+
+__doc__ = "\n\n".join([f"{__doc__}".rstrip(), *map(_table, GIVEN_TO_HOOKS)]) + "\n"

@@ -27,7 +27,7 @@ from typing import Annotated, Any, ClassVar
 from capsim.base import bounds
 from capsim.base.bounds import check_params, param_bounds, shortened
 from capsim.base.structs import plain_numbers
-from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES, Hook
+from capsim.roles.hooks import HOOKS, HOST_ROLES, NETWORK_ROLES, ROLES, Hook
 from capsim.roles.own import Memory, check_memory, with_lengths
 from capsmodel.checks import ParameterError, choice, did_you_mean, require
 from capsmodel.experiments.number_texts import quantity
@@ -75,7 +75,7 @@ class Component:
         Meanings of own fields that are columns of the results, by scope: ``subflow`` (summed over the subflows of a
         flow in the table of flows) or ``unit``.
     draws : bool
-        Whether its hooks use ``u0``.
+        Whether its hooks use ``u0``; without it that is always 0.
     """
 
     role: ClassVar[str]
@@ -88,6 +88,10 @@ class Component:
 
     def __post_init__(self) -> None:
         check_memory(self.name, self.role, self.memory)
+        given = [name for name, hook in HOOKS.items() if "u0" in hook.arguments]
+        drawn = [name for name in given if HOOKS[name].role == self.role and getattr(self, name) is not None]
+        text = f"{self.name}: draws=True, but no hook of it is given u0: {', '.join(given)} are"
+        require(bool(drawn) or not self.draws, text)
 
     @cached_property
     def own_fields(self) -> Memory:
@@ -142,7 +146,7 @@ class Congestion(Component):
     role = "congestion"
 
     react: Hook
-    reads_marks: bool = False  # whether the window does not close where nothing is marked
+    reads_marks: bool = False  # whether it waits for marks: a combination in which no packet is marked is refused
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,8 +24,29 @@ Argument          What it is
 ``counters``      COUNTERS: a layer takes a new coding unit by ``counters.units``
 ``switch``        SWITCH; ``ports`` are all ports, ``candidates`` the numbers of those on a shortest path
 ``port``          PORT; its queue in ``queue_packets``, ``queue_bytes``
-``signals``       what has happened, a sum of the signals below
-``now_ps, u0``    the time, in picoseconds; a uniform number on [0, 1), where the component asks for it (``draws``)
+``signals``       what has happened: a sum of signals, of which ``signals & ACKED`` tests one
+``now_ps``        the time, in picoseconds
+``u0``            a uniform number on [0, 1) where the component says ``draws=True``, else 0. `admit` has one for each
+                  packet that comes to a port: the same one when it is asked again after EVICT, TRIM or TRIM_LAST
+================= =====================================================================================================
+
+================= =====================================================================================================
+Signal            What has happened
+================= =====================================================================================================
+ACKED             new data are acknowledged, so many bytes: ``sub.newly_acked_bytes``, which else is an old number
+GROW              so, and no loss is being repaired: the window may open
+DUPLICATE         an acknowledgement has come that acknowledges nothing new while data are in flight
+LOST              a loss was found by duplicates, SACK blocks, time or a trimmed header; ``sub.lost_flight_bytes`` were
+                  in flight
+CERTAIN           beside LOST: the loss is no guess, so that what follows it cannot be in vain
+EXPIRED           the retransmission timer has fired
+EXPIRED_AGAIN     beside EXPIRED: for a segment for which it has fired before
+MARKED            the acknowledgement echoes a mark (ECN)
+HEADER            the acknowledgement answers the header of a packet that was trimmed
+OPENED            the handshake is over
+COMPLETE          the receiver has the whole stream
+DATA_ACKED        new data of a shared stream are acknowledged
+JOINED            the subflows that `note` asked for are being opened
 ================= =====================================================================================================
 
 What happens at an end host::
@@ -98,19 +119,8 @@ PASS, KEEP, FOLLOW = 0, 1, 2
 TAKE, DELIVER, HOLD, DELIVER_ALONE = 0, 1, 2, 3
 
 # Signals: what on_ack, on_timeout and the host report to Congestion.react and Sharing.note
-ACKED = 1  # new data are acknowledged: sub.newly_acked_bytes
-GROW = 2  # so, outside recovery: the window may open
-LOST = 4  # a loss was found by duplicates or SACK; sub.lost_flight_bytes were in flight
-EXPIRED = 8  # the retransmission timer fired
-EXPIRED_AGAIN = 16  # for a segment for which it had fired before
-DUPLICATE = 32  # a duplicate acknowledgement
-MARKED = 64  # the acknowledgement echoes a mark (ECN)
-OPENED = 128  # the handshake is over
-COMPLETE = 256  # the receiver has the whole stream
-DATA_ACKED = 512  # new data of a shared stream are acknowledged
-JOINED = 1024  # the subflows that `note` asked for are being opened
-CERTAIN = 2048  # the loss that LOST tells of is no guess: what follows it cannot be in vain
-HEADER = 4096  # the acknowledgement answers the header of a packet that was trimmed
+ACKED, GROW, LOST, EXPIRED, EXPIRED_AGAIN, DUPLICATE, MARKED = 1, 2, 4, 8, 16, 32, 64
+OPENED, COMPLETE, DATA_ACKED, JOINED, CERTAIN, HEADER = 128, 256, 512, 1024, 2048, 4096
 
 
 @dataclass(frozen=True)
@@ -176,7 +186,7 @@ HOOKS = {
     "see": _signature("balancer", "params own switch sub packet port now_ps", "0"),
     "admit": _signature(
         "queue",
-        "params own port packet queue_packets queue_bytes now_ps",
+        "params own port packet queue_packets queue_bytes now_ps u0",
         "ACCEPT, MARK, REFUSE, EVICT, TRIM, TRIM_LAST",
     ),
     "take": _signature("queue", "params own port packets now_ps", "number of the waiting packet to send"),

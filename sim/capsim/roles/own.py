@@ -45,6 +45,11 @@ import numpy as np
 from capsim.roles.hooks import HOOKS, NETWORK_ROLES
 from capsmodel.checks import ParameterError, require
 
+__all__ = [
+    *("Field", "LINK", "Layout", "Memory", "SCOPES", "TABLES", "TYPES", "check_memory", "first_record", "placed"),
+    *("scopes_of", "with_lengths"),
+]
+
 Field = tuple[str, str] | tuple[str, str, float] | tuple[str, str, str]
 Memory = Mapping[str, Sequence[Field]]
 Table = np.ndarray[Any, Any]

@@ -26,12 +26,16 @@ from capsmodel.code_identity import Name, function_digest, names_read
 
 RULE = (
     "a hook uses its arguments, numbers, if, loops and functions marked capsim.inlined; no dictionaries, lists, texts, "
-    "NumPy functions or exceptions; whichever way it ends, it returns a number"
+    "arrays of NumPy or exceptions; whichever way it ends, it returns a number"
 )
 SEEN_BY = (
     "to see a number, keep it in a field of the component's memory and sample that by Probes(fields=...), or record "
     'packets by trace="packets"'
 )
+IN_PLACE_OF = {
+    "random": "a random number is u0, which choose, mark, note and admit are given, with draws=True in the component",
+    "time": "the time is now_ps, in picoseconds",
+}
 COMPUTING = frozenset(
     {"abs", "all", "any", "bool", "complex", "divmod", "enumerate", "float", "int", "isinstance", "len", "max", "min"}
     | {"pow", "range", "reversed", "round", "sorted", "sum", "tuple", "zip"}
@@ -96,11 +100,24 @@ def _offence(name: Name) -> str:
     if _is_called(value):
         dotted = "." in name.name and is_marked(value)
         return f"write from {name.name.rpartition('.')[0]} import {value.__name__}, and call it so" if dotted else ""
-    if not callable(value) or _of_numbers(value):
+    if not callable(value):
+        return ""
+    if instead := _in_place_of(value):
+        return f"a hook cannot call {name.name}: {instead}"
+    if _of_numbers(value):
         return ""
     if _package(value) in sys.stdlib_module_names | {"numba"}:
         return f"a hook cannot call {name.name}: {SEEN_BY}"
     return f"{name.name} is not marked capsim.inlined: {RULE}" if isinstance(value, FunctionType) else ""
+
+
+def _in_place_of(function: Any) -> str:
+    """Return what a hook has in place of a random generator or a clock; empty for other functions."""
+    owner = getattr(function, "__self__", None)
+    modules = {_module(function), (owner if isinstance(owner, type) else type(owner)).__module__}
+    if any(each.startswith(("random", "numpy.random")) for each in modules):
+        return IN_PLACE_OF["random"]
+    return IN_PLACE_OF["time"] if modules & {"time", "datetime"} else ""
 
 
 def _of_numbers(function: Any) -> bool:
@@ -109,8 +126,12 @@ def _of_numbers(function: Any) -> bool:
 
 
 def _package(value: Any) -> str:
-    """Return the package of a function or class; that of the class for one that names none, as ufuncs."""
-    return str(getattr(value, "__module__", None) or type(value).__module__).partition(".")[0]
+    return _module(value).partition(".")[0]
+
+
+def _module(value: Any) -> str:
+    """Return the module of a function or class; that of the class for one that names none, as ufuncs."""
+    return str(getattr(value, "__module__", None) or type(value).__module__)
 
 
 def _recompile(function: Any) -> None:

@@ -3,21 +3,24 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from inspect import Parameter
+from typing import TypeGuard
 
 from capsim import records
 from capsim.base.bounds import shortened
 from capsim.base.inlined import is_marked
-from capsim.roles.components import Scheme, components
+from capsim.engines.own_memory import param_record
+from capsim.roles.components import Component, Scheme, components
 from capsim.roles.hooks import HOOKS, Hook, hooks_of, is_own
-from capsim.run.hook_calls import RULE, check_calls, line, place_of
+from capsim.roles.own import TABLES
+from capsim.run.hook_calls import RULE, check_calls, line, place, place_of
 from capsmodel.checks import ParameterError, require
 from capsmodel.code_identity import names_read
 
-WHERE_FIELDS_ARE = "capsim.records lists the fields of records, capsim.roles.own those of own state"
+WHERE_FIELDS_ARE = "help(capsim.records) lists the fields and their meanings"
 
 # The fields of what hooks are given, by the name of the argument.
 _FIELDS: dict[str, tuple[str, ...] | None] = {
@@ -48,6 +51,7 @@ def check_hooks(scheme: Scheme) -> None:
                 text = f"{part.role} {part.name!r}: {name} = {shortened(hook)}, but a hook is a function: use def"
                 require(hasattr(hook, "__code__"), text)
                 _check_arguments(name, hook)
+                _check_draws(part, name, hook)
                 check_calls(hook)
 
 
@@ -57,6 +61,19 @@ def _check_arguments(name: str, hook: Hook) -> None:
     called = f"{name} is called with {len(given)}: {', '.join(given)}"
     text = f"{place_of(hook)}: {hook.__name__} takes {len(by_position)} arguments, but {called}"
     require(_takes(takes, given), text)
+
+
+def _check_draws(part: Component, name: str, hook: Hook) -> None:
+    """Refuse a hook of one's own that reads the uniform number of a component which does not ask for one."""
+    if "u0" not in HOOKS[name].arguments or part.draws or not is_own(hook):
+        return
+    first, text = _source(hook)
+    called = list(inspect.signature(hook).parameters)[HOOKS[name].arguments.index("u0")]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Name) and node.id == called:
+            where = place(inspect.getfile(hook), first + node.lineno - 1)
+            remedy = f"write draws=True where the {part.role} is made"
+            raise ParameterError(f"{where}: {hook.__name__} reads {called}, which is 0 without draws=True: {remedy}")
 
 
 def _takes(signature: inspect.Signature, given: tuple[str, ...]) -> bool:
@@ -80,7 +97,7 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
     try:
         yield
     except KeyError as error:  # what Numba raises for a missing field of a record
-        text = missing_field(str(error.args[0]), hooks_in(scheme))
+        text = missing_field(str(error.args[0]), [scheme])
         if not text:
             raise
         raise ParameterError(text) from None
@@ -104,8 +121,11 @@ def _refused(error: Exception, scheme: Scheme) -> str:
 
 def hooks_in(scheme: Scheme) -> list[Hook]:
     """Return all hooks of a scheme and the functions marked as inlined that they name."""
-    parts = [part for _, part in components(scheme)]
-    hooks = [hook for part in parts for name in hooks_of(part.role) if (hook := getattr(part, name))]
+    return [hook for _, part in components(scheme) for hook in _hooks_of(part)]
+
+
+def _hooks_of(part: Component) -> list[Hook]:
+    hooks = [hook for name in hooks_of(part.role) if (hook := getattr(part, name))]
     for hook in hooks:  # grows on the way: an inlined function may name another
         hooks += [each.value for each in names_read(hook) if is_marked(each.value) and each.value not in hooks]
     return hooks
@@ -121,23 +141,42 @@ def _not_compiled(error: Exception, hooks: list[Hook]) -> str:
     return f"{' or '.join(own)} cannot be compiled: {reason}: {RULE}"
 
 
-def missing_field(name: str, hooks: list[Hook]) -> str:
-    """Return where a hook reads a field that its record has not; empty if none does."""
-    for hook in hooks:
+def missing_field(name: str, schemes: Iterable[Scheme]) -> str:
+    """Return where a hook reads a field that its record has not, with what is near; empty if none does."""
+    parts = [each for scheme in schemes for _, each in components(scheme)]
+    for part, hook in [(each, hook) for each in parts for hook in _hooks_of(each)]:
         first, text = _source(hook)
-        for node in ast.walk(ast.parse(text)):
+        tree = ast.parse(text)
+        for node in ast.walk(tree):
             if not isinstance(node, ast.Attribute) or node.attr != name:
                 continue
             record = ast.unparse(node.value)
-            fields = _FIELDS.get(record.partition("[")[0]) or ()
+            fields, where_they_are = _fields_of(record.partition("[")[0], part, tree)
             if name not in fields:
                 near = get_close_matches(name, fields)
                 hint = f" (did you mean {' or '.join(near)}?)" if near else ""
                 if record == "params" and name.endswith("_s"):
                     hint = f" (hooks have times in whole picoseconds: {name.removesuffix('_s')}_ps)"
                 where = line(inspect.getfile(hook), first + node.lineno - 1)
-                return f"{where}: {record} has no field {name}{hint}; {WHERE_FIELDS_ARE}"
+                return f"{where}: {record} has no field {name}{hint}; {where_they_are}"
     return ""
+
+
+def _fields_of(record: str, part: Component, tree: ast.Module) -> tuple[Sequence[str], str]:
+    """Return the fields of what a hook of a component calls `record`, and where they are listed."""
+    if known := _FIELDS.get(record):
+        return known, WHERE_FIELDS_ARE
+    if record == "params":
+        return (names := param_record(part.params).dtype.names or ()), f"there are {', '.join(names) or 'none'}"
+    values = {ast.unparse(node.targets[0]): ast.unparse(node.value) for node in ast.walk(tree) if _assigns(node)}
+    scope = values.get(record, record).partition("[")[0].removeprefix("own.")
+    fields = part.memory.get(TABLES.get(scope, scope), [each for own in part.memory.values() for each in own])
+    names = [each[0] for each in fields]
+    return names, f"the {part.role} {part.name} declares {', '.join(names) or 'none'}"
+
+
+def _assigns(node: ast.AST) -> TypeGuard[ast.Assign]:
+    return isinstance(node, ast.Assign) and len(node.targets) == 1
 
 
 def _source(hook: Hook) -> tuple[int, str]:

@@ -1,11 +1,11 @@
 """Errors of one's own hooks while they run: the line and the error, in place of a traceback.
 
-Nothing is checked at a call. An error ends the run; if a hook was being called, its frame is in the traceback. After an
-answer that is no number there is none: the reference engine then runs again, with hooks whose answers are checked. What
-is an error of the simulator stays one.
+An error ends the run; if a hook was being called, its frame is in the traceback. The reference engine refuses an answer
+that is no whole number, as the compiler does. What a hook writes it does not check. What is an error of the simulator
+stays one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, wraps
@@ -34,44 +34,39 @@ def run_hooks(setup: Setup, *, engine: str, progress: Callable[[int], None] | No
     """
     schemes = (setup.scheme, *setup.entry_schemes.values())
     own = [hook for scheme in schemes for hook in hooks_in(scheme) if is_own(hook)]
-    try:
-        with _hook_failures(own):
-            return run(setup, engine=engine, progress=progress)
-    except TypeError:
-        if own and engine == "reference":
-            with _hook_failures(own):
-                run(_with_checked_answers(setup), engine=engine)
-        raise
+    checked = _with_checked_answers(setup) if own and engine == "reference" else setup
+    with _hook_failures(own, schemes):
+        return run(checked, engine=engine, progress=progress)
 
 
 @contextmanager
-def _hook_failures(own: list[Hook]) -> Iterator[None]:
+def _hook_failures(own: list[Hook], schemes: Sequence[Scheme]) -> Iterator[None]:
     try:
         yield
     except ParameterError:
         raise
     except (Exception, SystemExit) as error:  # whatever a user's hook raises is reported in one line
-        text = _described(error, own)
+        text = _described(error, own, schemes)
         if not text:
             raise
         raise ParameterError(text) from error
 
 
-def _described(error: BaseException | None, own: list[Hook]) -> str:
+def _described(error: BaseException | None, own: list[Hook], schemes: Sequence[Scheme]) -> str:
     """Return where a hook failed, and by what; empty if none was being called."""
     codes = {hook.__code__ for hook in own}
     while error is not None:
         frames = list(dropwhile(lambda each: each[0].f_code not in codes, walk_tb(error.__traceback__)))
         if frames:
-            return _text(error, frames, own)
+            return _text(error, frames, own, schemes)
         error = error.__cause__  # SimPy raises an error of a process anew, without its frames
     return ""
 
 
-def _text(error: BaseException, frames: list[tuple[FrameType, int]], own: list[Hook]) -> str:
+def _text(error: BaseException, frames: list[tuple[FrameType, int]], own: list[Hook], schemes: Sequence[Scheme]) -> str:
     """Return the line where the error is: that of the innermost frame in a file of a hook; the first is the hook's."""
     of_record = isinstance(error, AttributeError) and hasattr(type(error.obj), "__slots__")
-    if of_record and (text := missing_field(str(getattr(error, "name", "")), own)):
+    if of_record and (text := missing_field(str(getattr(error, "name", "")), schemes)):
         return text
     files = {hook.__code__.co_filename for hook in own}
     file, line = [(frame.f_code.co_filename, at) for frame, at in frames if frame.f_code.co_filename in files][-1]
@@ -107,7 +102,8 @@ def _checked(name: str, hook: Hook) -> Hook:
         answer = hook(*arguments)
         if hasattr(answer, "__index__"):
             return answer
+        shown = repr(answer) if isinstance(answer, float) else shortened(answer)
         wanted = f"{name} returns a whole number: {HOOKS[name].returns}"
-        raise ParameterError(f"{place_of(hook)}: {hook.__name__} returned {shortened(answer)}, but {wanted}")
+        raise ParameterError(f"{place_of(hook)}: {hook.__name__} returned {shown}, but {wanted}")
 
     return checked

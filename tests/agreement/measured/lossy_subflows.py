@@ -43,7 +43,7 @@ class SubflowLosses:
 
 
 def _lose_by_subflow(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
 ) -> int:
     """Lose a packet by the hash of its subflow, number and time; two subflows are opened at a time, by turns."""
     if port.to_node != params.at_node or packet.kind != DATA:

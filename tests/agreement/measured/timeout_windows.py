@@ -69,7 +69,7 @@ def random_windows(
 
 
 def _lose_pattern(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
 ) -> int:
     """Lose segment s of subflow c the first time if bit s of c + 1 is set."""
     if packet.kind != DATA or packet.flags & RETRANSMITTED:

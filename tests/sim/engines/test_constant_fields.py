@@ -42,7 +42,7 @@ def test_what_is_listed_is_a_field():
         assert set(fields) <= set(getattr(records, table).names)
 
 
-def shrinks(params, own, port, packet, queue_packets, queue_bytes, now_ps):
+def shrinks(params, own, port, packet, queue_packets, queue_bytes, now_ps, u0):
     port.limit_packets = 1
     return 0
 

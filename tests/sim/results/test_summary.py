@@ -160,13 +160,15 @@ def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> Non
     assert (open_flow["delivered_bytes"], open_flow["finished"], open_flow["short"]) == (7000, False, False)
 
 
-def lose_first(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
+def lose_first(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
+) -> int:
     """Refuse all data of subflow 0."""
     return REFUSE if packet.sub == 0 and packet.kind == DATA else ACCEPT
 
 
 def lose_second(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
 ) -> int:
     """Refuse all data of subflow 1."""
     return REFUSE if packet.sub == 1 and packet.kind == DATA else ACCEPT

@@ -6,6 +6,7 @@ import operator
 import random
 import time
 from dataclasses import replace
+from datetime import datetime
 
 import numba
 import numpy as np
@@ -110,10 +111,8 @@ def test_what_takes_pythons_lock_is_refused_with_what_to_use(subtests):
         (stops, "breakpoint()", "breakpoint"),
         (opens, 'return len(open("paths").read())  # noqa: PTH123', "open"),
         (logs, 'logging.info("now")', "logging.info"),
-        (takes_the_time, "return int(time.time()) % 2", "time.time"),
         (debugs, "numba.gdb()", "numba.gdb"),
         (leaves_numba, "with objmode():", "objmode"),
-        (draws, "return int(random.random() * 2)", "random.random"),
         (prints_in_a_function, "print(number)", "print"),
         (prints_in_a_compiled_function, "print(number)", "print"),
         (makes_printing_hook(shown), "print(number)", "print"),
@@ -125,6 +124,32 @@ def test_what_takes_pythons_lock_is_refused_with_what_to_use(subtests):
                 assert told.startswith("test_hook_calls.py, line ")
                 assert f": `{text}`: a hook cannot call {called}: to see a number, keep it in a field of" in told
                 assert told.endswith('by Probes(fields=...), or record packets by trace="packets"')
+
+
+def draws_by_numpy(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return int(np.random.random() * 2)  # noqa: NPY002
+
+
+def draws_by_a_generator(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return int(np.random.default_rng(1).random() * 2)
+
+
+def draws_a_whole_number(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return random.randint(0, 1)
+
+
+def takes_the_date(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return datetime.now().day % 2
+
+
+def test_in_place_of_a_generator_or_a_clock_the_argument_is_named(subtests):
+    """Wrong lines: who wants a number is told how to see one; a generator of NumPy counts as what computes."""
+    number, time_ps = "a random number is u0, which choose, mark, note and admit", "the time is now_ps, in picoseconds"
+    hooks = {draws: number, draws_by_numpy: number, draws_by_a_generator: number, draws_a_whole_number: number}
+    for hook, text in {**hooks, takes_the_time: time_ps, takes_the_date: time_ps}.items():
+        for engine in ENGINES:
+            with subtests.test(hook=hook, engine=engine):
+                assert text in told_of(own(hook), engine)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,6 +1,6 @@
 """Contract: of a hook that cannot be compiled one is told file, line and rule in one line, not the compiler's page."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -47,6 +47,22 @@ def of_another(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
     return 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    factor: float = 2.0
+    target_s: float = 1e-3
+
+
+def of_memory(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    memory = own.switch
+    memory.cut += 1  # the line
+    return int(sub.cuts * own.towards.cut)
+
+
+def of_params(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return int(params.faktor)  # the line
+
+
 def waits(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
     return int(sub.srtt_ps > params.target_s)  # the line
 
@@ -87,12 +103,31 @@ def test_a_field_that_is_not_there_is_told_with_what_is_near(hook, told):
     text = told_of(hook)
     assert "# the line" in text
     assert told in text
-    assert "capsim.records lists the fields" in text
+    assert "help(capsim.records) lists the fields" in text
+
+
+@pytest.mark.parametrize(
+    ("hook", "expected"),
+    [
+        (of_memory, "memory has no field cut (did you mean cuts?); the balancer own declares cuts, turn"),
+        (of_params, "params has no field faktor (did you mean factor?); there are factor, target_ps"),
+    ],
+)
+def test_a_field_of_the_component_itself_is_told_with_its_fields(hook, expected):
+    """Wrong lines: it sends to a page that has none of them, or the fields of another scope are near."""
+    memory = {"switch": (("cuts", "i8"), ("turn", "i8")), "towards": (("cut", "i8"),)}
+    used = Balancer(name="own", choose=hook, params=Target(), memory=memory)
+    for engine in ("reference", "compiled"):
+        with pytest.raises(ParameterError) as refusal:
+            simulate(SCENARIO, scheme=replace(scheme("rps"), name="own", balancer=used), engine=engine)
+        assert "# the line" in str(refusal.value)
+        assert str(refusal.value).endswith(expected)
 
 
 def test_a_time_of_a_parameter_is_told_under_the_name_that_hooks_have_for_it():
     """Catches a hook that reads target_s, as the class of its parameters has it, and is sent to read records."""
-    text = missing_field("target_s", [waits])
+    used = replace(scheme("rps"), name="own", balancer=Balancer(name="own", choose=waits, params=Target()))
+    text = missing_field("target_s", [used])
     assert "# the line" in text
     assert "params has no field target_s (hooks have times in whole picoseconds: target_ps)" in text
 

@@ -336,6 +336,23 @@ def test_an_answer_that_is_no_whole_number_is_told(hook, answer):
     assert told_of(own(hook), engine="reference").startswith(expected)
 
 
+def reacts_without_return(params, own, flow, sub, subs, signals, now_ps):
+    sub.cwnd_bytes += 1
+
+
+def reacts_with_a_float(params, own, flow, sub, subs, signals, now_ps):
+    return 1.0
+
+
+@pytest.mark.parametrize(("hook", "answer"), [(reacts_without_return, "None"), (reacts_with_a_float, "1.0")])
+def test_so_is_one_of_which_the_engine_makes_no_use(hook, answer):
+    """Wrong line: the reference engine asks only what it reads, and takes what the compiled one refuses."""
+    base = scheme("ecmp")
+    stack = replace(base.short, congestion=Congestion(name="own", react=hook))
+    message = told_of(replace(base, name="own", short=stack, long=stack), engine="reference")
+    assert message == f"{line_of(hook)}: {hook.__name__} returned {answer}, but react returns a whole number: 0"
+
+
 def far(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
     return 99
 

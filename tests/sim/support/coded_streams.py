@@ -68,7 +68,7 @@ class DataLosses:
 
 
 def refuse_data(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
 ) -> int:
     """Refuse the packets listed."""
     listed = packet.kind == DATA and (packet.data == params.first or packet.data == params.second)

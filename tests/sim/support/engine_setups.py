@@ -211,7 +211,7 @@ class Losses:
 
 
 def refuse_listed(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
 ) -> int:
     """Refuse the packets listed; a coded packet is known by first segment of its unit + position in it."""
     if port.to_node != params.at_node or packet.kind not in (DATA, CODED):
@@ -278,7 +278,7 @@ class UnitLosses:
 
 
 def refuse_of_unit(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
 ) -> int:
     """Refuse the packets listed."""
     if packet.kind == CODED and port.to_node == params.at_node and packet.unit == params.unit:

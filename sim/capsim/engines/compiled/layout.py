@@ -61,6 +61,7 @@ NUMBERS = (
     "one_by_one",  # some ports decide what they send next when they are free
     "counts_late",  # what has left a queue may be counted after the next packet is accepted
     "draws",
+    "admit_draws",
     "reads_queues",
     "trace_level",
     "margin",
@@ -87,6 +88,7 @@ NUMBERS = (
     "data_hash_seed",
     "ack_hash_seed",
     "sharing_seed",
+    "admit_seed",
     "by_agenda",  # whether arrivals are in the agenda, or in the tree alone
     "bucket_bits",  # a bucket is 2 ** bucket_bits picoseconds wide
     "key_shift",  # of a stamp, so that only the bits within a bucket are left

@@ -22,6 +22,7 @@ When a link fails, queued packets are dropped and packets on the wire still arri
 from typing import Any
 
 from capsim.base.bounds import BACKLOG_PS
+from capsim.base.randomness import key_of, uniform
 from capsim.engines.compiled.jit import expanded, inlined_kernel, kernel, part
 from capsim.engines.compiled.order.agenda import add_arrival, cancel_arrival, follow_arrival
 from capsim.engines.compiled.order.ordered import begin, cancel, departed
@@ -61,6 +62,7 @@ from capsim.records import (
 from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, TRIM_LAST, has_room
 
 send_delay_ps, has_room = part(send_delay_ps), part(has_room)
+key_of, uniform = part(key_of), part(uniform)
 count_sojourn, count_leaving, has_data = part(count_sojourn), part(count_leaving), part(has_data)
 
 
@@ -350,7 +352,10 @@ def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
             queue_bytes -= packet_at(w.packets, port.queue_head).bytes
     if w.admit == 0:
         return ACCEPT if has_room(port, packet_at(w.packets, number), queue_packets, queue_bytes) else REFUSE
-    return admit_hook(w, p, number, queue_packets, queue_bytes, now_ps)
+    u0 = 0.0
+    if w.admit_draws:
+        u0 = uniform(key_of(w.admit_seed, p), port.packets_in)
+    return admit_hook(w, p, number, queue_packets, queue_bytes, now_ps, u0)
 
 
 @kernel

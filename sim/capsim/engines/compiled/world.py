@@ -163,6 +163,7 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "counts_late": not follows_queues(setup),
         "trim_bytes": getattr(scheme.queue.params, "trim_bytes", 0),
         "draws": scheme.balancer.draws,
+        "admit_draws": scheme.queue.draws,
         "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
         "stamps": any(each.stack.transport.on_sent is not None for each in state.stacks),

@@ -34,7 +34,9 @@ class EcnParams:
         return True
 
 
-def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
+def admit(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
+) -> int:
     """Return REFUSE without room, MARK at the threshold of a port that marks, else ACCEPT."""
     if not has_room(port, packet, queue_packets, queue_bytes):
         return REFUSE

@@ -31,7 +31,9 @@ class PfabricQueueParams:
     earliest_first: bool = True
 
 
-def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
+def admit(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
+) -> int:
     """Return ACCEPT while there is room, else EVICT."""
     if params.buffer_bytes:
         return ACCEPT if queue_bytes + packet.bytes <= params.buffer_bytes else EVICT

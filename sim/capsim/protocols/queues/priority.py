@@ -25,7 +25,9 @@ class PriorityParams:
     push_out: bool = True
 
 
-def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
+def admit(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
+) -> int:
     """Return ACCEPT while there is room, then EVICT for the upper class and REFUSE for the lower."""
     if has_room(port, packet, queue_packets, queue_bytes):
         return ACCEPT

@@ -77,7 +77,9 @@ def at_port(params: Any, port: Any, size_bytes: int) -> int:
     return int(size_bytes * (port.rate_bps / params.reference_rate_bps))
 
 
-def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
+def admit(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int, u0: float
+) -> int:
     """Return ACCEPT with room, else TRIM or TRIM_LAST for data, or REFUSE or EVICT, and REFUSE for headers."""
     if port.of_host:
         return ACCEPT if has_room(port, packet, queue_packets, queue_bytes) else REFUSE

@@ -181,8 +181,7 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
     recovering, window_bytes, flight = sub.in_recovery, sub.cwnd_bytes + sub.inflation_bytes, sent_bytes(params, sub)
     signals = take_acknowledgement(params, sub, ring, packet, now_ps, params.careful, params.impatient)
     if signals & OPENED and not params.sample_handshake:
-        sub.srtt_ps = 0
-        sub.rttvar_ps = 0
+        sub.rtt_ps, sub.srtt_ps, sub.rttvar_ps = 0, 0, 0
         set_rto(params, sub)
     adjust(params, sub, signals, recovering, window_bytes, flight)
     return signals

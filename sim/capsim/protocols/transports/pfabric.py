@@ -39,7 +39,7 @@ from capsim.protocols.transports.tcp import (
     send_segment,
     start_timer,
 )
-from capsim.records import ACK, DATA, ESTABLISHED, NONE, SACKED, SYN_SENT
+from capsim.records import ACK, DATA, ESTABLISHED, NONE, RETRANSMITTED, SACKED, SYN_SENT
 from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, GROW
 
 WORST = 2**31 - 1  # PACKET.priority has 32 bits; flows of more than 2 GB are equal until they have less
@@ -169,6 +169,8 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
         sub.timer_ps = NONE  # it begins with the next segment
     take_blocks(params, own, sub, ring)
     if packet.ack > sub.una:
+        if not packet.flags & RETRANSMITTED:
+            sub.rtt_ps = now_ps - packet.sent_ps
         advance(params, sub, ring, packet.ack)
         sub.timer_ps = NONE
         if sub.una < sub.next_segment:

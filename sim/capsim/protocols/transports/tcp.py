@@ -5,6 +5,7 @@ Windows are bytes, sequence numbers are segments of one MSS; the last segment of
 ====================== ======== ======================= =======================
 Quantity               Symbol   Name                    Source
 ====================== ======== ======================= =======================
+newest round trip      R'       ``sub.rtt_ps``          RFC 6298, section 2
 smoothed round trip    SRTT     ``sub.srtt_ps``         RFC 6298, section 2
 its mean deviation     RTTVAR   ``sub.rttvar_ps``       RFC 6298, section 2
 retransmission timeout RTO      ``sub.rto_ps``          RFC 6298, sections 2, 5
@@ -241,9 +242,13 @@ def start_timer(sub: Any, now_ps: int) -> None:
 
 @inlined
 def sample_rtt(params: Any, sub: Any, packet: Any, now_ps: int) -> None:
-    """Update SRTT, RTTVAR and RTO by the acknowledgement `packet`; Karn's rule forbids it for a retransmission."""
+    """Measure a round trip by the acknowledgement `packet`, and update SRTT, RTTVAR and RTO.
+
+    Karn's rule forbids it for a retransmission.
+    """
     if not packet.flags & RETRANSMITTED:
-        take_sample(sub, now_ps - packet.sent_ps)
+        sub.rtt_ps = now_ps - packet.sent_ps
+        take_sample(sub, sub.rtt_ps)
         set_rto(params, sub)
     elif not params.keep_backoff:
         set_rto(params, sub)

@@ -55,13 +55,13 @@ def test_packets_of_the_other_direction_are_another_flow():
 @pytest.mark.parametrize(("queue_bytes", "decision"), [(34_500, ACCEPT), (34_501, EVICT)])
 def test_a_port_has_36_kilobytes(queue_bytes, decision):
     packet = SimpleNamespace(bytes=1500)
-    assert PFABRIC.admit(PARAMS, None, None, packet, 1, queue_bytes, 0) == decision
+    assert PFABRIC.admit(PARAMS, None, None, packet, 1, queue_bytes, 0, 0.0) == decision
 
 
 @pytest.mark.parametrize(("limit_packets", "decision"), [(3, ACCEPT), (2, EVICT)])
 def test_without_a_size_of_its_own_it_has_that_of_the_fabric(limit_packets, decision):
     params, port = SimpleNamespace(buffer_bytes=0), SimpleNamespace(limit_packets=limit_packets, limit_bytes=NONE)
-    assert PFABRIC.admit(params, None, port, SimpleNamespace(bytes=1500), 2, 10**9, 0) == decision
+    assert PFABRIC.admit(params, None, port, SimpleNamespace(bytes=1500), 2, 10**9, 0, 0.0) == decision
 
 
 def test_it_starts_with_a_window_and_says_what_remains():

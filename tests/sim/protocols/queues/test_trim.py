@@ -45,7 +45,7 @@ def asked(packet_bytes=1500, *, kind=DATA, flags=0, now_ps=0, segment=0, queue=T
     values = {"of_host": 0, "limit_packets": -1, "limit_bytes": -1} | port
     packet = record(PACKET, kind=kind, bytes=packet_bytes, flags=flags, segment=segment)
     at = record(PORT, **values)
-    return queue.admit(params_of(queue), memory_of(queue, "port"), at, packet, 5, at.queue_bytes, now_ps)
+    return queue.admit(params_of(queue), memory_of(queue, "port"), at, packet, 5, at.queue_bytes, now_ps, 0.0)
 
 
 def test_data_have_their_limit_and_headers_twice_as_much():

@@ -57,8 +57,8 @@ def test_priority_pushes_out_the_last_long_packet():
     admit = PRIORITY.admit
     params = params_of(PRIORITY)
     high, low = (record(records.PACKET, priority=level, bytes=1500) for level in (0, 1))
-    assert [admit(params, None, port, packet, 3, 4500, 0) for packet in (high, low)] == [ACCEPT, ACCEPT]
-    assert [admit(params, None, port, packet, 4, 6000, 0) for packet in (high, low)] == [EVICT, REFUSE]
+    assert [admit(params, None, port, packet, 3, 4500, 0, 0.0) for packet in (high, low)] == [ACCEPT, ACCEPT]
+    assert [admit(params, None, port, packet, 4, 6000, 0, 0.0) for packet in (high, low)] == [EVICT, REFUSE]
     kind = Dumbbell(hosts_per_side=2, host_rate_bps=10e9, buffer_packets=8)
     flows = flow_list([(0, 2, 600_000, 0.0), (1, 3, 30_000, 300.0)])
     result = one_run(setup_of(kind, flows, "ecmp_pq"))
@@ -88,10 +88,12 @@ def test_ecn_marks_at_the_threshold(subtests):
             params = params_of(queue)
             capable = record(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
             other = record(records.PACKET, flags=0, bytes=40, kind=ACK)
-            decisions = [queue.admit(params, None, port, capable, waiting, 0, 0) for waiting in (0, 19, 20, 99, 100)]
+            decisions = [
+                queue.admit(params, None, port, capable, waiting, 0, 0, 0.0) for waiting in (0, 19, 20, 99, 100)
+            ]
             above = MARK if marks else ACCEPT
             assert decisions == [ACCEPT, ACCEPT, above, above, REFUSE]
-            assert queue.admit(params, None, port, other, 50, 0, 0) == ACCEPT
+            assert queue.admit(params, None, port, other, 50, 0, 0, 0.0) == ACCEPT
 
 
 FIRST_WINDOW_64 = {"initial_window_packets": 64}

@@ -33,7 +33,7 @@ class LostOpening:
     until_s: float = 0.0
 
 
-def refuse_opening(params, own, port, packet, queue_packets, queue_bytes, now_ps):
+def refuse_opening(params, own, port, packet, queue_packets, queue_bytes, now_ps, u0):
     lost = packet.kind == params.kind and packet.sent_ps < params.until_ps and port.from_node >= NEAR_SWITCH
     return REFUSE if lost else ACCEPT
 
