@@ -68,7 +68,7 @@ class Minutes:
         while not stop.wait(max(0.0, self._next_s - time.monotonic())):
             self._next_s = time.monotonic() + self._period_s
             passed_min = (time.monotonic() - self._begin_s) / _MINUTE_S
-            print(f"{text()}, after {passed_min:.0f} min", file=sys.stderr, flush=True)
+            print(f"{text()}; {passed_min:.0f} min so far", file=sys.stderr, flush=True)
 
 
 @contextmanager

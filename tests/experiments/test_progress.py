@@ -51,9 +51,9 @@ def test_a_line_tells_how_many_have_ended_and_which_was_the_last(hears):
     soon = Minutes(period_s=1e-3)
     with counted(total=3, label="runs", first="it compiles", minutes=soon) as ended:
         assert heard.line.wait(60)
-        assert heard.getvalue().startswith("runs: 0 of 3 ended (it compiles), after 0 min\n")
+        assert heard.getvalue().startswith("runs: 0 of 3 ended (it compiles); 0 min so far\n")
         ended(2, "caps, seed 1")
-        heard.waits_for("\nruns: 2 of 3 ended, the last one: caps, seed 1, after 0 min\n")
+        heard.waits_for("\nruns: 2 of 3 ended, the last one: caps, seed 1; 0 min so far\n")
 
 
 def test_what_has_no_name_is_counted_only(hears):
@@ -61,7 +61,7 @@ def test_what_has_no_name_is_counted_only(hears):
     heard = hears()
     with counted(total=2, label="windows", minutes=Minutes(period_s=1e-3)) as ended:
         ended(1, "")
-        heard.waits_for("windows: 1 of 2 ended, after 0 min\n")
+        heard.waits_for("windows: 1 of 2 ended; 0 min so far\n")
     assert "the last one" not in heard.getvalue()
 
 
@@ -83,7 +83,7 @@ def test_several_pieces_of_work_share_the_minutes(hears):
     while not heard.line.is_set():
         with counted(total=1, label="look", minutes=shared):
             pass
-    assert heard.getvalue().startswith("look: 0 of 1 ended, after")
+    assert heard.getvalue().startswith("look: 0 of 1 ended; ")
 
 
 def test_a_terminal_has_a_bar_and_no_lines(monkeypatch):

@@ -115,7 +115,7 @@ def run_watched(scenario: Scenario, setup: Setup, *, engine: str | None) -> Resu
     from capsmodel.experiments.progress import simulated_time, waiting  # Rich takes a tenth of a second to load
 
     chosen = chosen_engine(setup, engine)
-    with waiting("loading the engine; a scheme is compiled once, which takes 15 s to 2 min"):
+    with waiting("compiling the scheme, once: 15 s to 2 min"):
         loading = compile_if_needed(setup.scheme, engine=chosen)
     with simulated_time(to_s(int(setup.flows.start_ps[setup.flows.n_starts - 1]))) as progress:
         return run_prepared(scenario, setup, engine=chosen, progress=progress, loading=loading)
