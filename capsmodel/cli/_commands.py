@@ -62,8 +62,8 @@ COMMANDS = (
         "notebooks",
         _FIRST,
         "catalogue:notebooks",
-        "Copy the notebooks into a folder, to run and change them.",
-        ("notebooks course",),
+        "List the notebooks of the course, or copy them into a folder, to run and change them.",
+        ("notebooks", "notebooks course"),
     ),
     Command(
         "simulate",

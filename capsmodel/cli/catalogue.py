@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from capsmodel.workloads.catalogue import FlowSizes, load_workload, workload_nam
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 
 _SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])")  # not behind "Fig.", which a number follows
+_TITLE = re.compile(r"^# # (.*)$", re.MULTILINE)
+_RUNS = re.compile(r"\bruns\s+(?:#\s+)?in\s+(?:#\s+)?about\s+(?:#\s+)?(\d+) s\b")
+_PAGE = re.compile(r"\[([^][]+)\]\(\.\./([^)#\s]+)[^)]*\)")  # a link from a notebook of the repository
 _SLOW = "-slow"
 _SHORT_BYTES = 100_000  # as short_bytes of a scenario
 
@@ -95,34 +99,65 @@ def workloads(name: str | None = None, *, output: Output = AS_TEXT) -> None:
     print_table(points, columns=[Column("size", "size", right=True), Column("cdf", "F(size)")], output=output)
 
 
-def notebooks(folder: Path) -> None:
-    """Copy the notebooks into a folder, without outputs, to run and change them.
+def notebooks(folder: Path | None = None, *, output: Output = AS_TEXT) -> None:
+    """List the notebooks of the course, or copy them into a folder, without outputs, to run and change them.
 
     Parameters
     ----------
     folder
         Made when it is missing; a notebook that is there stays, and nothing is copied.
     """
+    sources, figures = notebook_folders()
+    texts = {f"{file.stem}.ipynb": file.read_text(encoding="utf-8") for file in sorted(sources.glob("*.py"))}
+    rows = [_lesson_row(name, text) for name, text in texts.items()]
+    if folder is None:
+        print_table(rows, columns=_LESSON, output=output)
+        if output.is_text:
+            say("capsmodel notebooks DIR copies them.")
+        return
+    require(output.is_text, f"--json and --csv list the notebooks: leave out {folder}")
+    _copy_notebooks(texts, figures, folder)
+    say(f"wrote {len(texts)} notebooks to {folder}: jupyter lab {folder / min(texts)}")
+    kept = ", ".join(row["lesson"] for row in rows if row["needs"])
+    explain(f"The pages docs/... that they name are in a clone of the repository, and so are the kept runs of {kept}.")
+
+
+def _copy_notebooks(texts: Mapping[str, str], figures: Path, folder: Path) -> None:
+    """Write notebooks into a folder, with links to pages as text, and the pictures that they name."""
     try:
         import jupytext
     except ModuleNotFoundError:
         raise ParameterError("notebooks are made with Jupytext: pip install '.[notebooks]' in a clone") from None
-    sources, figures = notebook_folders()
-    texts = {f"{file.stem}.ipynb": file.read_text(encoding="utf-8") for file in sorted(sources.glob("*.py"))}
     require(not folder.exists() or folder.is_dir(), f"{folder} is a file: name a folder")
     there = [name for name in texts if (folder / name).exists()]
     require(not there, f"{folder / ''.join(there[:1])} exists, perhaps with your changes: name another folder")
     check_writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        notebook = jupytext.reads(text, fmt="py:percent")
+        notebook = jupytext.reads(_PAGE.sub(r"\1 (\2)", text), fmt="py:percent")
         notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
         write_whole(folder / name, jupytext.writes(notebook, fmt="ipynb"))
     shutil.copytree(figures, folder / figures.name, dirs_exist_ok=True)
-    say(f"wrote {len(texts)} notebooks to {folder}: jupyter lab {folder / min(texts)}")
-    kept = [name.partition("_")[0] for name, text in texts.items() if 'data_path("results/' in text]
-    if kept:
-        explain(f"{', '.join(kept)} look at kept runs, which only a clone of the repository has.")
+
+
+_LESSON = (
+    Column("lesson", "lesson"),
+    Column("title", "title"),
+    Column("runs_s", "runs, s", right=True),
+    Column("needs", "needs"),
+)
+
+
+def _lesson_row(name: str, text: str) -> dict[str, Any]:
+    """Return what a notebook says of itself: its title, and how long it runs on one core."""
+    title, runs = _TITLE.search(text), _RUNS.search(text)
+    return {
+        "lesson": name.partition("_")[0],
+        "file": name,
+        "title": title[1] if title else "",
+        "runs_s": int(runs[1]) if runs else None,
+        "needs": "a clone" if 'data_path("results/' in text else "",
+    }
 
 
 _WORKLOAD = (

@@ -65,12 +65,32 @@ def cells_of(file):
     return [("".join(cell["source"]), cell["cell_type"]) for cell in json.loads(file.read_text("utf-8"))["cells"]]
 
 
+def test_notebooks_are_listed_with_the_time_that_each_says_and_what_it_needs(capsys):
+    rows = json.loads(printed("notebooks --json", capsys))
+    assert [row["file"] for row in rows] == [file.name for file in NOTEBOOKS]
+    for row, file in zip(rows, NOTEBOOKS, strict=True):
+        texts = [text for text, _ in cells_of(file)]
+        assert texts[0].startswith(f"# {row['title']}\n")
+        assert f"runs in about {row['runs_s']} s on one core" in " ".join(texts[0].split())
+        assert (row["needs"] == "a clone") == ("data/results" in texts[0] or file.name.startswith("14"))
+    shown = printed("notebooks", capsys)
+    assert all(row["title"] in shown for row in rows)
+    assert "list the notebooks: leave out course" in refused("notebooks course --json", capsys)
+
+
 def test_notebooks_are_copied_as_they_are_and_never_over_others(capsys, tmp_path):
+    """But for links to pages, which lie elsewhere: they become text with the path in the repository."""
     place = tmp_path / "course"
     assert f"wrote {len(NOTEBOOKS)} notebooks to {place}: jupyter lab " in printed(["notebooks", place], capsys)
     assert [file.name for file in sorted(place.glob("*.ipynb"))] == [file.name for file in NOTEBOOKS]
     for file in NOTEBOOKS:
-        assert cells_of(place / file.name) == cells_of(file)
+        copied, ours = cells_of(place / file.name), cells_of(file)
+        assert [cell for cell in copied if cell[1] == "code"] == [cell for cell in ours if cell[1] == "code"]
+        texts, links = (json.dumps(cells) for cells in (copied, ours))
+        for link, words, page in re.findall(r"(\[([^][]+)\]\(\.\./([^)#]+)[^)]*\))", links):
+            links = links.replace(link, f"{words} ({page})")
+        assert texts == links
+        assert "](.." not in texts
     texts = "".join(text for file in NOTEBOOKS for text, _ in cells_of(file))
     assert {*re.findall(r"\(figures/(.*?)\)", texts)} <= {file.name for file in (place / "figures").iterdir()}
     mine = place / NOTEBOOKS[1].name
