@@ -120,9 +120,9 @@ def name_places(axes: Axes, places: Sequence[float], names: Sequence[str]) -> No
 
 def plain_numbers(axes: Axes) -> None:
     """Write 0.1 and 20 on a horizontal axis with a logarithmic scale, in place of powers of ten."""
-    from matplotlib.ticker import LogFormatter
+    from matplotlib.ticker import LogFormatter, StrMethodFormatter
 
-    axes.xaxis.set_major_formatter(LogFormatter())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
 
 

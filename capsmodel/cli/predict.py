@@ -157,7 +157,11 @@ def _shown(row: dict[str, Any], key: str) -> str:
     """Return a value as people see it: a bound begins with >."""
     _, factor = _HEADS[key]
     text = f"{row[key] * factor:.3g}" if np.isfinite(row[key]) else number(row[key])
-    return f"> {text}" if row[f"{key.partition('_')[0]}_rests_on"] == "bound" and text != "-" else text
+    return f"> {text}" if _is_bound(row, key) and text != "-" else text
+
+
+def _is_bound(row: dict[str, Any], key: str) -> bool:
+    return bool(row[f"{key.partition('_')[0]}_rests_on"] == "bound")
 
 
 def _print(
@@ -174,8 +178,10 @@ def _print(
     print_table(
         [row | each for row, each in zip(shown, basis, strict=True)],
         columns=columns,
-        title="Completion times, predicted",
+        title="Completion times, predicted; long flows are above 1 MB",
     )
+    if any(row["short_rests_on"] == "bound" for row in rows):
+        explain("> is a bound: windows that only losses cut have timeouts. Marks or delays cut those of dctcp and uet.")
     if terms:
         say("")
         _print_terms(predictions, [row["load"] for row in rows if row["scheme"] == names[0]])
@@ -195,7 +201,7 @@ def _print_packets(rows: Rows) -> None:
             "quantity": QUANTITIES[key],
             "formula": _shown(row, key),
             "packets": f"{row[f'simulated_{key}'] * _HEADS[key][1]:.3g}",
-            "ratio": row[key] / row[f"simulated_{key}"],
+            "ratio": np.nan if _is_bound(row, key) else row[key] / row[f"simulated_{key}"],
         }
         for row in rows
         for key in QUANTITIES

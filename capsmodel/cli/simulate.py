@@ -244,7 +244,7 @@ def _resources_line(result: Result) -> str:
     return (
         f"{used.traversals} link traversals, {used.events} events, {used.simulated_s:.6g} s simulated, "
         f"{used.cpu_s:.2f} CPU s ({per_second:.2f} M traversals/s) after {used.loading_cpu_s:.2f} s of {before}, "
-        f"{used.peak_memory_bytes / 1e6:.0f} MB peak memory, {dropped} packets dropped"
+        f"{used.peak_memory_bytes / 1e6:.0f} MB peak memory, {dropped} packets of all flows dropped"
     )
 
 

@@ -158,7 +158,7 @@ def without_value(studied: "Studied", metrics: Sequence[str], *, printed: Sequen
 def equal_times(studied: "Studied") -> list[str]:
     """Return a line that names the times of collective operations of which another one says the same; none if all."""
     absent = [shown(one).words for one in studied.measured(OF_COLLECTIVES) if one not in studied.of_operations]
-    return [f"left out, since another time is the same in every run: {'; '.join(absent)}"] if absent else []
+    return [f"left out, since equal to another time in every run: {'; '.join(absent)}"] if absent else []
 
 
 def seeds_line(widths: Iterable[tuple[str, float, int]]) -> str:

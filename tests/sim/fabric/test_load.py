@@ -353,7 +353,7 @@ def test_a_point_whose_steady_start_is_too_low_on_average_is_named() -> None:
     (line,) = load_remarks(pd.DataFrame(runs))
     assert line.startswith("not at its load: a flow finds 89% of the flows in progress of the steady state (dctcp),")
     assert "since they last 7.0 times as long as alone" in line
-    assert line.endswith("give traffic.slowdown=7.0, or up to 2000 flows")
+    assert line.endswith("give traffic.slowdown=7.0, then what it asks for, or up to 2000 flows")
 
 
 def test_only_a_steady_start_has_a_share_that_it_begins_with() -> None:
