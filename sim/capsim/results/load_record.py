@@ -486,8 +486,8 @@ def _begun_too_low(runs: pd.DataFrame, axes: Sequence[str]) -> list[str]:
     return [
         f"not at its load: a flow finds {_range(100 * low['settled_start'], digits=0)}% of the flows in progress of "
         f"the steady state{_points(low, runs, axes)}, since they last {_range(longer, digits=1)} times as long as "
-        f"alone, longer than the start reckons with: give traffic.slowdown={longer.max():.1f}, then what it asks for, or up to "
-        f"{_range(low['flows_if_longer'], digits=0)} flows"
+        f"alone, longer than the start reckons with: give traffic.slowdown={longer.max():.1f}, then what it asks for, "
+        f"or up to {_range(low['flows_if_longer'], digits=0)} flows"
     ]
 
 
