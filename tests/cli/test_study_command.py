@@ -296,7 +296,7 @@ def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(made_up, capsys):
     line = "study study.toml --jobs 1 --out DIR"
     out = " ".join(printed(line, capsys).split())
     assert "1 claims: 1 open" in out
-    assert re.search(r"lower: about (\d+) seeds \([\d.]+ CPU s\) decide it .*: give --seeds \1 ", out)
+    assert re.search(r"lower: about (\d+) seeds \([\d.]+ CPU s\) may decide it, .*: give --seeds \1 ", out)
     assert {row["id"] for row in verdicts("DIR")} == {"lower"}
     assert {row["seeds"] for row in verdicts("DIR")} == {"16"}
     assert {row["bound"] for row in verdicts("DIR")} == {"1"}

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from dis import get_instructions
 from inspect import Parameter
 from typing import TypeGuard
 
@@ -67,11 +68,12 @@ def _check_draws(part: Component, name: str, hook: Hook) -> None:
     """Refuse a hook of one's own that reads the uniform number of a component which does not ask for one."""
     if "u0" not in HOOKS[name].arguments or part.draws or not is_own(hook):
         return
-    first, text = _source(hook)
-    called = list(inspect.signature(hook).parameters)[HOOKS[name].arguments.index("u0")]
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Name) and node.id == called:
-            where = place(inspect.getfile(hook), first + node.lineno - 1)
+    code, position = hook.__code__, HOOKS[name].arguments.index("u0")
+    called = code.co_varnames[position] if position < code.co_argcount else ""  # else among *arguments
+    for each in get_instructions(code):
+        names = each.argval if isinstance(each.argval, tuple) else (each.argval,)
+        if called in names and any(load in each.opname for load in ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):
+            where = place(code.co_filename, (each.positions and each.positions.lineno) or code.co_firstlineno)
             remedy = f"write draws=True where the {part.role} is made"
             raise ParameterError(f"{where}: {hook.__name__} reads {called}, which is 0 without draws=True: {remedy}")
 
@@ -167,7 +169,7 @@ def _fields_of(record: str, part: Component, tree: ast.Module) -> tuple[Sequence
     if known := _FIELDS.get(record):
         return known, WHERE_FIELDS_ARE
     if record == "params":
-        return (names := param_record(part.params).dtype.names or ()), f"there are {', '.join(names) or 'none'}"
+        return (names := param_record(part.params).dtype.names or ()), f"it has {', '.join(names) or 'none'}"
     values = {ast.unparse(node.targets[0]): ast.unparse(node.value) for node in ast.walk(tree) if _assigns(node)}
     scope = values.get(record, record).partition("[")[0].removeprefix("own.")
     fields = part.memory.get(TABLES.get(scope, scope), [each for own in part.memory.values() for each in own])

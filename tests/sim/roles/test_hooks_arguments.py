@@ -105,7 +105,8 @@ def test_a_hook_that_reads_the_number_says_that_it_draws():
         fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2),
         traffic=(Poisson(flow_bytes=3000, flows=2, load=0.3, pairs="other-leaf"),),
     )
-    simulate(scenario, scheme=replace(scheme("ecmp"), queue=Queue(name="own", admit=accept)), engine="reference")
+    for accepts in (accept, lambda *arguments: ACCEPT):
+        simulate(scenario, scheme=replace(scheme("ecmp"), queue=Queue(name="own", admit=accepts)), engine="reference")
     own = replace(scheme("ecmp"), name="own", queue=Queue(name="own", admit=accept_half))
     with pytest.raises(ParameterError, match=r"line \d+: accept_half reads u0, which is 0 without draws=True"):
         simulate(scenario, scheme=own, engine="reference")
