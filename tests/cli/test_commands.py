@@ -11,10 +11,11 @@ from threading import Event
 
 import pytest
 from cli.commands import printed
+from rich.console import Console
 
 import capsmodel as cm
 from capsmodel import papers
-from capsmodel.cli import demo, main
+from capsmodel.cli import app, demo, main
 from capsmodel.cli._commands import COMMANDS
 from capsmodel.cli.tour.section import Station
 from capsmodel.experiments.number_texts import number
@@ -208,7 +209,7 @@ CODEC_PARTS = ("encode", "decode", "bench", "simulate-loss", "inspect")
 @pytest.mark.parametrize("command", [*(one.name for one in COMMANDS), *(f"codec {part}" for part in CODEC_PARTS), ""])
 def test_help_is_one_screen(command, capsys, monkeypatch):
     """48 lines of 100 columns, as a terminal has that fills a laptop."""
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(app, "console", Console(width=100))
     lines = printed(f"{command} --help", capsys).splitlines()
     assert len(lines) <= 48
     assert max(map(len, lines)) <= 100
@@ -217,7 +218,7 @@ def test_help_is_one_screen(command, capsys, monkeypatch):
 @pytest.mark.parametrize("command", ["simulate", "compare", "study", "optimal-k", "choose-unit", "codec encode"])
 def test_help_is_running_text(command, capsys, monkeypatch):
     """Catches lines that end where those of a docstring do: of each next line the first word has no room before."""
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(app, "console", Console(width=80))
     lines = [line[1:-1] for line in printed(f"{command} --help", capsys).splitlines() if line.startswith("│")]
     for line, following in pairwise(lines):
         if following.startswith(" " * 8):

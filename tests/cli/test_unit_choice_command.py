@@ -4,15 +4,14 @@ The numbers of the worked example were computed with 50 digits, apart from this 
 """
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from cli.commands import ended, printed, refused
+from rich.console import Console
 
 import capsmodel as cm
+from capsmodel.cli import app
 from capsmodel.cli.units import unit_choice
 from capsmodel.codec.files import arrivals, decodes
 from capsmodel.codec.registry import CODES
@@ -178,18 +177,10 @@ def test_a_window_of_a_hundred_thousand_packets(capsys):
     assert (found[-1]["k"], found[-1]["r"]) == (100_000, cm.repair_packets_for(1e5, losses=0.01, failure_prob=1e-6))
 
 
-def test_help_is_one_screen():
-    """Of 100 columns, in a process that asks for its width once; each option is a line, but for the choices of one."""
-    program = (
-        "import contextlib\nfrom capsmodel.cli import main\n"
-        "for command in ('choose-unit', 'optimal-k'):\n"
-        "    with contextlib.suppress(SystemExit):\n        main([command, '--help'])\n"
-        "    print('END')"
-    )
-    env = {**os.environ, "COLUMNS": "100"}
-    command = [sys.executable, "-c", program]
-    shown = subprocess.run(command, env=env, capture_output=True, text=True, check=True, encoding="utf-8").stdout
-    *screens, _ = shown.split("END\n")
+def test_help_is_one_screen(capsys, monkeypatch):
+    """Of 100 columns; each option is a line, but for the choices of one."""
+    monkeypatch.setattr(app, "console", Console(width=100))
+    screens = [printed(f"{command} --help", capsys) for command in ("choose-unit", "optimal-k")]
     assert ["--deadline" in one for one in screens] == [True, False]
     assert all(len(one.splitlines()) <= 36 for one in screens)
 
