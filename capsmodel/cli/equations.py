@@ -123,11 +123,11 @@ def claims(
         return
     if name is not None:
         require(not (listed or paper or verdict or all), f"all that is known of {name} is printed: give the name alone")
-        found = _rows_of(name)
-        if [row.claim.id for row in found] == [name]:
-            _print_claim(found[0], output)
+        entries = _rows_of(name)
+        if [row.claim.id for row in entries] == [name]:
+            _print_claim(entries[0], output)
         else:
-            _print_claims(found, output)
+            _print_claims(entries, output)
         return
     rows = claim_rows(paper, verdict)
     if nearest:

@@ -445,6 +445,9 @@ def _print_settings(studied: Studied, folder: Path, output: Output) -> None:
         for claim in campaign.simulated:
             say("", f"{claim}: {campaign.robustness(claim).beside(studied.verdict(claim).word)}")
             print_table(records(table[table["id"] == claim]), columns=_BY_SETTING)
+        explain(
+            "Another verdict than the text's stands where runs prove that the setting changes the value; else: open."
+        )
     if can_draw():
         verdicts = {claim: campaign.words(claim) for claim in campaign.simulated}
         save_figure(draw_by_setting(studied.study.name, verdicts), folder / "settings.png")

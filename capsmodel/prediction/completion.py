@@ -74,8 +74,8 @@ class FlowTimes:
     Attributes
     ----------
     mean : float or ndarray
-        Mean, in seconds or as a slowdown; NaN where the class has no flow or there is no formula.
-    basis : {"derived", "fitted", "bound", "none"}
+        Mean, in seconds or as a slowdown; NaN where the class has no flow.
+    basis : {"derived", "fitted", "bound"}
         What it rests on (:mod:`capsmodel.prediction.schemes`).
     terms : mapping
         What the mean is the sum of, by name.

@@ -16,7 +16,6 @@ What a prediction rests on, for short flows (mean and quantiles) and long ones (
 `derived`   no number of it was fitted to packets
 `fitted`    constants of :mod:`~capsmodel.prediction.waits` and :mod:`~capsmodel.prediction.start` are in it
 `bound`     flows take longer: timers, or what another order of service costs, are left out
-`none`      no formula: the value is NaN
 =========== ========================================================================================================
 
 NewReno over ports that drop has no formula. From 1 to 12% of its short flows meet a full port and wait for a timer,
@@ -29,7 +28,7 @@ from typing import Literal
 
 from capsmodel.checks import choice, non_negative, one_number, positive, require, whole
 
-Basis = Literal["derived", "fitted", "bound", "none"]
+Basis = Literal["derived", "fitted", "bound"]
 
 _WORDS = {
     "path": ("one", "sprayed"),
