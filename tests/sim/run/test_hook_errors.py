@@ -60,7 +60,7 @@ def of_memory(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
 
 
 def of_params(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
-    return int(params.faktor)  # the line
+    return int(params.factors)  # the line
 
 
 def waits(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
@@ -110,7 +110,7 @@ def test_a_field_that_is_not_there_is_told_with_what_is_near(hook, told):
     ("hook", "expected"),
     [
         (of_memory, "memory has no field cut (did you mean cuts?); the balancer own declares cuts, turn"),
-        (of_params, "params has no field faktor (did you mean factor?); it has factor, target_ps"),
+        (of_params, "params has no field factors (did you mean factor?); it has factor, target_ps"),
     ],
 )
 def test_a_field_of_the_component_itself_is_told_with_its_fields(hook, expected):
