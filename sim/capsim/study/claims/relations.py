@@ -38,6 +38,7 @@ _WITH_BASELINE = ("lower", "higher", "not higher", "not lower", "close")
 _WITH_SIZE = ("equal", "below", "above", "best at")
 TRENDS = ("rising", "falling")
 """Claims about a series."""
+_OF_FORMULAS = ("best at", "u-shaped")
 _WITHOUT_SIZE = ("not higher", "not lower", *TRENDS, "true")
 
 
@@ -175,6 +176,8 @@ class Relation:
         name = claim.is_
         require(bool(name), f"{where}: is is missing: say what is claimed, as in lower or equal")
         printed = Printed.read(claim.printed, where=f"{where}: printed") if claim.printed else None
+        rule = "is said of formulas: of runs write rising or falling, or a claim for each two values that are compared"
+        require(is_computed or name not in _OF_FORMULAS, f"{where}: is = {name!r} {rule}")
         needs = name in _WITH_BASELINE and not has_baseline
         require(not needs, f"{where}: is = {name!r} compares: name a baseline")
         require(printed is not None or name not in _WITH_SIZE, f"{where}: is = {name!r} needs a size: give printed")

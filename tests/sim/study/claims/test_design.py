@@ -244,6 +244,7 @@ def test_a_claim_that_says_too_little_or_too_much_is_refused(subtests):
         ({"subject": "A", "is": "lower"}, "is = 'lower' compares: name a baseline"),
         ({"subject": "A", "is": "close"}, "is = 'close' compares: name a baseline"),
         ({"subject": "A", "is": "equal"}, "is = 'equal' needs a size: give printed"),
+        ({"subject": "A", "is": "u-shaped"}, "is = 'u-shaped' is said of formulas: of runs write rising or falling"),
         ({**PAIR, "is": "below"}, "is = 'below' needs a size"),
         ({**PAIR}, "is is missing: say what is claimed"),
         ({**PAIR, "is": "lower", "printed": "5 ms"}, "a size of lower is a percentage or a factor x"),
