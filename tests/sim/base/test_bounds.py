@@ -207,7 +207,7 @@ AT_BOUNDS = [
     {"fabric.links": [{**LINK, "buffer_packets": 1}, {**LINK, "buffer_bytes": 2**50}]},
     {"link_bytes": 10_000, "short_bytes": 2**40, "seed": 2**63 - 1, "host_jitter_s": 1.0},
     {"scheme": "caps", "hosts": {"encode_s_per_packet": 1e-3, "decode_s_per_packet": 1e-3}},
-    {"probes": {"period_s": 4500.0, "flows": [0]}, "warm_up_s": 4500.0},
+    {"probes": {"period_s": 4500.0, "flows": [0]}, "warm_up_s": 4499.0, "end_s": 4500.0},
     {"probes": {"period_s": 1e-9, "flows": [0]}, "end_s": 1e-5},
     {"end_s": 1e-12},
     {"traffic": [{"kind": "list", "flows": [[0, 2, 2**40, 0.0], [1, 3, 1, 4499.0]]}], "end_s": 1e-3},
