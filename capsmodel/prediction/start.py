@@ -15,7 +15,7 @@ time of a climb         a packet more each round trip until the pipe is full    
 """
 
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,8 @@ from capsmodel.checks import FloatArray
 LEAST_MARKED_PACKETS = 2.0
 """Window of DCTCP after many cuts, in packets: one, and one more by which it grows before the next cut."""
 QUEUE_KEPT = 0.87
-"""Share of its distance from the mean that the queue of a shared port keeps for a round trip; measured on queues."""
+"""Share of its distance from the mean that the queue of a shared port keeps for a round trip. Measured on queues by
+``tests/agreement/measured/queue_memory.py``, not fitted to completion times."""
 _MOST_WINDOWS = 60
 
 
@@ -71,15 +72,15 @@ def window_idle_s(
         Time between two packets of the flow at its NIC, in seconds.
     first, most : float
         First and largest window, in packets.
-    room : ndarray
+    room : array_like
         Largest window of which nothing is marked, in packets; it broadcasts with `rtt_s`.
     mean_rtt_s : ndarray, optional
         The same with queues of mean length, to which those that are found return; `rtt_s` when left out.
 
     Notes
     -----
-    Of the queues of n round trips, each :math:`c` times as far from the mean as the one before and noise, the sum is
-    :func:`distance_kept` as far from its mean as n times the first would be.
+    A queue that is found above its mean shortens from one round trip to the next, as `QUEUE_KEPT` says. The idle time
+    after n windows lies between that of mean queues and that of the queues found: at the share :func:`distance_kept`.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def window_idle_s(
     sent, before = np.zeros(room.shape), np.zeros((len(packets), *room.shape), dtype=int)  # windows that do not end it
     found_s, usual_s = np.zeros(shape), np.zeros(shape)
     idle_s = [found_s]
-    for trips, window in zip(range(1, _MOST_WINDOWS + 1), windows_of(first, room), strict=False):
+    for trips, window in enumerate(islice(windows_of(first, room), _MOST_WINDOWS), start=1):
         sent = sent + window
         if sent.min() >= packets.max():
             break
