@@ -37,21 +37,22 @@ from capsmodel.checks import (
 )
 from capsmodel.prediction.fabric import FabricModel, LinkLayer
 from capsmodel.prediction.schemes import Basis, SchemeModel
-from capsmodel.prediction.sharing import MOST_LOAD, inner_link
+from capsmodel.prediction.sharing import MOST_LOAD, host_links_slowdown, inner_link, port_slowdown
 from capsmodel.prediction.start import climb_packets, first_marked, window_idle_s
 from capsmodel.prediction.states import States, in_the_mean
 from capsmodel.prediction.waits import (
     DELAY_USE,
     MARKED_USE,
+    SIZE_PROBS,
+    Flows,
     Setting,
-    ack_states,
+    ack_wait,
     beyond_trim,
     inner_states,
     priority_wait,
     shorter_flows_s,
     trimmed_prob,
 )
-from capsmodel.queueing.settling import mean_slowdown
 from capsmodel.workloads.sizes import SizeDistribution
 
 SHORT_TERMS = ("alone", "slow start", "NIC", "receiver's port", "paths", "sent again")
@@ -61,7 +62,6 @@ LONG_BYTES = 1_000_000
 COMPARED_LOAD = 0.7
 """Largest load of host links at which predictions were compared with packets."""
 
-_SIZES = 32  # of a class, equally likely
 _LEAST_PROB = 1e-6  # of a number of flows that a long one meets
 _Terms = dict[str, float]
 _Parts = dict[str, FloatArray]
@@ -193,10 +193,12 @@ def predict_fct(
     -----
     Poisson arrivals between random pairs. With :math:`\rho` the load times what links carry for a byte of payload,
 
-    .. math:: D=\frac{1+\rho}{1-\rho}+\sum_c\frac{2q_c\,C(m_c,\rho_c)}{p_c(1-\rho_c)}
+    .. math::
+        D=\frac{1}{1-\rho}+\frac{1}{(1-\rho/u)(1-\rho/u+\rho)}-1+\sum_c\frac{2q_c\,C(m_c,\rho_c)}{p_c(1-\rho_c)}
 
-    is by how much sending takes longer for long flows: their mean slowdown is 1 + (D - 1) times the share of their time
-    alone in which they send, but for their start. The terms of short flows are in :mod:`capsmodel.prediction.waits`.
+    is by how much sending takes longer for long flows, where two or more use a share u of a receiver's port: their mean
+    slowdown is 1 + (D - 1) times the share of their time alone in which they send, but for their start. The terms of
+    short flows are in :mod:`capsmodel.prediction.waits`.
     Compared with packets up to a load of 0.7.
 
     References
@@ -213,7 +215,7 @@ def predict_fct(
     ... )
     >>> prediction = predict_fct([0.2, 0.4], fabric=fabric, sizes=load_workload("websearch"), scheme=uet)
     >>> (prediction.short.mean_s * 1e6).round(1).tolist(), prediction.long.mean_slowdown.round(2).tolist()
-    ([8.8, 11.9], [1.54, 2.5])
+    ([8.8, 11.7], [1.55, 2.53])
     >>> prediction.rests_on
     {'short': 'fitted', 'long': 'fitted'}
     """
@@ -222,26 +224,22 @@ def predict_fct(
     require(isinstance(sizes, SizeDistribution), f"sizes is {type(sizes).__name__}, but it must be a SizeDistribution")
     loads = non_negative("load", load)
     require(loads.ndim <= 1, f"load has {loads.ndim} dimensions: give a number or a list of numbers")
-    short_upto, long_from = (
-        one_number(positive, "short_bytes", short_bytes),
-        one_number(positive, "long_bytes", long_bytes),
-    )
-    points = [_setting(float(one), fabric, sizes, scheme, short_upto) for one in np.atleast_1d(loads)]
+    limits = [one_number(positive, "short_bytes", short_bytes), one_number(positive, "long_bytes", long_bytes)]
+    flows = Flows(sizes, scheme.payload_bytes, *limits)
+    points = [_setting(float(one), fabric, flows, scheme) for one in np.atleast_1d(loads)]
     scalar = loads.ndim == 0
     short = ShortFlows(*_gathered([_short(each) for each in points], scheme.short_basis, SHORT_TERMS, scalar))
-    long = LongFlows(*_gathered([_long(each, long_from) for each in points], scheme.long_basis, LONG_TERMS, scalar))
+    long = LongFlows(*_gathered([_long(each) for each in points], scheme.long_basis, LONG_TERMS, scalar))
     return Prediction(plain(loads), short, long)
 
 
-def _setting(
-    load: float, fabric: FabricModel, sizes: SizeDistribution, scheme: SchemeModel, short_bytes: float
-) -> Setting:
-    used = {"marks": MARKED_USE, "delays": DELAY_USE}.get(scheme.control, 1.0)
-    carried = load * scheme.wire_ratio / used
-    text = f"load = {load:g}: links of hosts are asked for {carried:.2f} of what they carry"
+def _setting(load: float, fabric: FabricModel, flows: Flows, scheme: SchemeModel) -> Setting:
+    port_use = {"marks": MARKED_USE, "delays": DELAY_USE}.get(scheme.control, 1.0)
+    carried = load * scheme.wire_ratio
+    text = f"load = {load:g}: links of hosts are asked for {carried / port_use:.2f} of what they carry"
     rule = f"above {MOST_LOAD:g} no run comes to a steady state: lower the load{in_percent(load)}"
-    require(carried <= MOST_LOAD, f"{text}: {rule}")
-    return Setting(fabric, sizes, scheme, carried, short_bytes)
+    require(carried / port_use <= MOST_LOAD, f"{text}: {rule}")
+    return Setting(fabric, flows, scheme, carried, port_use)
 
 
 def _gathered(points: list[tuple[States, _Terms]], basis: Basis, names: tuple[str, ...], scalar: bool) -> Any:
@@ -256,21 +254,14 @@ def _of(values: FloatArray, scalar: bool) -> FloatOrArray:
     return values.item() if scalar else values
 
 
-def _class_bytes(sizes: SizeDistribution, low: float, high: float) -> FloatArray:
-    """Return equally likely sizes between two probabilities of the distribution function, in bytes."""
-    places = (np.arange(_SIZES) + 0.5) / _SIZES
-    return np.maximum(np.asarray(sizes.quantile(low + places * (high - low))), 1.0)
-
-
 _NONE = States([], [])
 
 
 def _short(setting: Setting) -> tuple[States, _Terms]:
     """Return the completion times of short flows, and the terms of their mean, in seconds."""
-    share = float(setting.sizes.cdf(setting.short_bytes))
-    if share == 0:
+    flow_bytes = setting.flows.short
+    if not len(flow_bytes):
         return _NONE, {}
-    flow_bytes = _class_bytes(setting.sizes, 0.0, share)
     parts_of = _in_order if setting.scheme.order == "arrival" else _by_priority
     terms = dict.fromkeys(SHORT_TERMS, 0.0)
     values, probs = [], []
@@ -279,7 +270,7 @@ def _short(setting: Setting) -> tuple[States, _Terms]:
         for name, part in parts.items():
             terms[name] += kind * _mean(part, state_probs)
         values.append(sum(sorted(parts.values(), key=np.size), np.zeros(1)))
-        probs.append(state_probs * (kind / _SIZES))
+        probs.append(kind * SIZE_PROBS.reshape(-1, *(1,) * state_probs.ndim) * state_probs)
     again = trimmed_prob(setting)
     terms["sent again"] += 1.5 * again * setting.rtt_s
     if again > 0:  # the port is full for two round trips more: it is so for half of those sent again
@@ -290,9 +281,10 @@ def _short(setting: Setting) -> tuple[States, _Terms]:
 
 
 def _mean(part: FloatArray, probs: FloatArray) -> float:
-    """Return the mean of a part over equally likely sizes, its first axis, and states; an axis of 1 stands for all."""
+    """Return the mean of a part over sizes, its first axis, and states; an axis of 1 stands for all."""
     same = tuple(axis for axis, count in enumerate(part.shape[1:]) if count == 1)
-    return float(np.sum(part.mean(axis=0) * probs.sum(axis=same, keepdims=True)))
+    of_states = part[0] if len(part) == 1 else np.tensordot(SIZE_PROBS, part, 1)
+    return float(np.sum(of_states * probs.sum(axis=same, keepdims=True)))
 
 
 def _alone(
@@ -312,21 +304,20 @@ def _in_order(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: Floa
     flows, waiting, nic_probs = setting.at_nic
     port, busy, port_probs = setting.at_port
     inner, inner_probs = inner_states(setting, crossed)
-    acks, ack_probs = ack_states(setting)
-    shape = (len(port), len(inner), len(acks))
-    queues = [(port, port_probs, (-1, 1, 1)), (inner, inner_probs, (-1, 1)), (acks, ack_probs, (-1,))]
-    queue, paths, acks = (_spread(values, shape, axes) for values, _, axes in queues)
+    shape = (len(port), len(inner))
+    queues = [(port, port_probs, (-1, 1)), (inner, inner_probs, (-1,))]
+    queue, paths = (_spread(values, shape, axes) for values, _, axes in queues)
     usual = sum((_spread(in_the_mean(*each), shape, axes) for *each, axes in queues), np.zeros(1))
-    going_on = _spread(busy, shape, (-1, 1, 1)) * (setting.scheme.control != "losses")
-    seen = port_probs[:, np.newaxis, np.newaxis] * inner_probs[:, np.newaxis] * ack_probs
-    probs = nic_probs[:, np.newaxis] * seen.ravel()
+    going_on = _spread(busy, shape, (-1, 1)) * (setting.scheme.control != "losses")
+    probs = nic_probs[:, np.newaxis] * np.outer(port_probs, inner_probs).ravel()
     n, flows, waiting = packets[:, np.newaxis, np.newaxis], flows[:, np.newaxis], waiting[:, np.newaxis]
+    acks = ack_wait(setting)
     trips = {
         "rtt_s": rtt_s + (waiting + queue + paths + acks) * setting.packet_s,
-        "mean_rtt_s": rtt_s + (waiting + usual) * setting.packet_s,
+        "mean_rtt_s": rtt_s + (waiting + usual + acks) * setting.packet_s,
         "pace_s": (1 + flows) * setting.packet_s,
     }
-    idle_s = _idle_s(setting, packets, trips, queue + paths, going_on)
+    idle_s = _idle_s(setting, packets, trips, (queue + paths, usual), going_on)
     again = beyond_trim(setting, n / (1 + flows), queue, going_on)
     parts = {
         "alone": alone_s[:, np.newaxis, np.newaxis],
@@ -345,19 +336,24 @@ def _spread(values: FloatArray, shape: tuple[int, ...], axes: tuple[int, ...]) -
 
 
 def _idle_s(
-    setting: Setting, packets: FloatArray, trips: Mapping[str, Any], queue: FloatArray, busy: FloatArray
+    setting: Setting,
+    packets: FloatArray,
+    trips: Mapping[str, Any],
+    queues: tuple[FloatArray, FloatArray],
+    busy: FloatArray,
 ) -> FloatArray:
     """Return the idle time of windows in seconds; those of DCTCP depend on what packets find at ports.
 
-    Where others have q packets or keep the link in use, a port that marks from K packets on has room for K - q.
+    Where others have q packets or keep the link in use, a port that marks from K packets on has room for K - q. Of
+    `queues` the first is found, the second its mean.
     """
     scheme = setting.scheme
     windows: dict[str, Any] = {"first": scheme.first_window_packets, "most": scheme.most_window_packets}
     if scheme.control != "marks":
         return window_idle_s(packets, **trips, **windows)
-    left = np.floor(np.maximum(scheme.standing_packets - queue, 0.0))
-    rooms = np.where((busy > 0) | (queue > 0), left, np.inf)
-    return window_idle_s(packets, **trips, **windows, room=rooms)
+    marked = (busy > 0) | (queues[0] > 0)
+    room, mean_room = (np.where(marked, np.maximum(scheme.standing_packets - each, 0.0), np.inf) for each in queues)
+    return window_idle_s(packets, **trips, **windows, room=room, mean_room=mean_room)
 
 
 def _by_priority(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: FloatArray) -> tuple[_Parts, FloatArray]:
@@ -371,35 +367,35 @@ def _by_priority(setting: Setting, crossed: tuple[LinkLayer, ...], flow_bytes: F
     return parts, np.full(wait_s.shape[1], 1 / wait_s.shape[1])
 
 
-def _long(setting: Setting, long_bytes: float) -> tuple[States, _Terms]:
+def _long(setting: Setting) -> tuple[States, _Terms]:
     """Return the slowdowns of long flows, and the terms of their mean."""
-    share = float(setting.sizes.cdf(long_bytes))
-    if share == 1:
+    flow_bytes = setting.flows.long
+    if not len(flow_bytes):
         return _NONE, {}
-    flow_bytes = _class_bytes(setting.sizes, share, 1.0)
     packets, alone_s, rtt_s = _alone(setting, setting.fabric.longest, flow_bytes)
     terms = dict.fromkeys(LONG_TERMS, 0.0) | {"alone": 1.0}
     if setting.scheme.order == "remaining":
         slower = shorter_flows_s(setting, flow_bytes) / alone_s
-        terms["host links"] = float(slower.mean())
-        return States([1 + slower], [np.full(_SIZES, 1 / _SIZES)]), terms
+        terms["host links"] = float(slower @ SIZE_PROBS)
+        return States([1 + slower], [SIZE_PROBS]), terms
+    on_host_links = host_links_slowdown(setting.load, port_use=setting.port_use)
     sending = packets * setting.packet_s / alone_s  # what sharing makes longer; the rest is on the way
-    terms["host links"] = (mean_slowdown(setting.load) - 1) * float(sending.mean())
-    terms["paths"] = (setting.slowdown - mean_slowdown(setting.load)) * float(sending.mean())
-    idle = np.zeros(_SIZES)
+    terms["host links"] = (on_host_links - 1) * float(sending @ SIZE_PROBS)
+    terms["paths"] = (setting.slowdown - on_host_links) * float(sending @ SIZE_PROBS)
+    idle = np.zeros(len(packets))
     if setting.scheme.long_basis != "bound":
         idle = _start_s(setting, packets, rtt_s) / alone_s
-    climbs, climb = 0.0, np.zeros(_SIZES)
+    climbs, climb = 0.0, np.zeros(len(packets))
     if setting.scheme.control == "marks":
         # another flow is there when it begins, and is gone when it goes on
         climbs = setting.load * (1 - setting.load)
         pipe = setting.bdp_packets + setting.scheme.standing_packets
         halved = first_marked(setting.scheme.first_window_packets, setting.scheme.standing_packets) / 2
         climb = climb_packets(packets, first=halved, pipe=pipe) * setting.packet_s / alone_s
-    terms["slow start"], terms["climb after marks"] = float(idle.mean()), climbs * float(climb.mean())
+    terms["slow start"], terms["climb after marks"] = float(idle @ SIZE_PROBS), climbs * float(climb @ SIZE_PROBS)
     numbers, probs = _flows_met(setting)
     start = np.stack([idle, idle + climb])[:, :, np.newaxis]
-    often = np.array([1 - climbs, climbs])[:, np.newaxis, np.newaxis] / _SIZES
+    often = np.array([1 - climbs, climbs])[:, np.newaxis, np.newaxis] * SIZE_PROBS[:, np.newaxis]
     values = 1 + numbers * sending[:, np.newaxis] + start
     return States([values], [often * probs]), terms
 
@@ -415,13 +411,17 @@ def _start_s(setting: Setting, packets: FloatArray, rtt_s: float) -> FloatArray:
 
 
 def _flows_met(setting: Setting) -> tuple[FloatArray, FloatArray]:
-    """Return by how much flows slow down that keep what they found, in whole numbers, and the probabilities."""
+    """Return by how much flows slow down that keep what they found, in whole numbers, and the probabilities.
+
+    Flows met at a link are a geometric number with the mean that the link adds to the slowdown.
+    """
     total = np.zeros(1)
+    at_port = port_slowdown(setting.load, setting.port_use) - 1
     for kind, crossed in setting.fabric.kinds():
-        probs = np.ones(1)
         inner = [inner_link(setting.fabric, each, load=setting.load, path=setting.scheme.path)[0] for each in crossed]
-        for load in [setting.load, *(added / (1 + added) for added in inner)]:
-            probs = np.convolve(np.convolve(probs, _geometric(load)), _geometric(load))
+        probs = _geometric(setting.load)
+        for added in (at_port, *inner, *inner):
+            probs = np.convolve(probs, _geometric(added / (1 + added)))
         size = max(len(total), len(probs))
         total = np.pad(total, (0, size - len(total))) + kind * np.pad(probs, (0, size - len(probs)))
     return np.arange(len(total), dtype=float), total / total.sum()

@@ -6,8 +6,13 @@ Quantity               Symbol                                              Name 
 wait in M/G/m          :math:`C(m,\rho)`, for a real m                     :func:`erlang_c`            1
 slowdown by inner      :math:`\sum_c2q_cC(m_c,\rho_c)/(p_c(1-\rho_c))`     :func:`inner_links`         1
 links
-slowdown of long flows :math:`D=(1+\rho)/(1-\rho)` and that                :func:`fair_share_slowdown` 1
+slowdown at a port     :math:`1/((1-\rho/u)(1-\rho/u+\rho))`               :func:`port_slowdown`       1
+slowdown of long flows :math:`D=1/(1-\rho)`, that less 1, and that of      :func:`fair_share_slowdown` 1
+                       inner links
 ====================== =================================================== =========================== ====
+
+The NIC of a host is in use while a flow has packets. A port to which two or more flows send is not always: where
+windows are cut they leave a share 1 - u of it. One flow alone has its NIC before it, and is not cut.
 
 A flow alone takes at most the rate of its host, so that an inner link of the rate of p hosts (its *pool*) is shared
 only when more than about p of its flows are at full rate: it is an M/G/m queue under processor sharing (Fredj et al.,
@@ -29,7 +34,6 @@ from scipy import special
 
 from capsmodel.checks import FloatOrArray, closed_form, plain, positive, probability, require
 from capsmodel.prediction.fabric import FabricModel, LinkLayer
-from capsmodel.queueing.settling import mean_slowdown
 
 MOST_LOAD = 0.99
 """Load of a layer of links up to which there are predictions."""
@@ -77,6 +81,53 @@ def erlang_c(servers: ArrayLike, *, load: ArrayLike) -> FloatOrArray:
     return plain(np.where(rho > 0, loss / (1 - rho * (1 - loss)), 0.0))
 
 
+def port_probs(load: float, use: float) -> tuple[float, float, float]:
+    r"""Return how often no flow, one flow, and more than one send to a host.
+
+    Parameters
+    ----------
+    load : float
+        Load ρ of the link to the host, below `use`.
+    use : float
+        Share u of the link that two or more flows use together, in (0, 1]; one alone uses all of it.
+
+    Notes
+    -----
+    Processor sharing with a rate that depends on the number of flows: :math:`P(n)=P(0)\,\rho\,r^{n-1}` with
+    :math:`r=\rho/u`, so that :math:`P(0)=(1-r)/(1-r+\rho)`.
+
+    References
+    ----------
+    Beyond the papers; Cohen, Acta Informatica 12 (1979), on generalized processor sharing.
+
+    Examples
+    --------
+    >>> [round(prob, 12) for prob in port_probs(0.5, 1.0)]
+    [0.5, 0.25, 0.25]
+    """
+    ratio = load / use
+    none = (1 - ratio) / (1 - ratio + load)
+    return none, load * none, load * ratio / (1 - ratio + load)
+
+
+def port_slowdown(load: float, use: float) -> float:
+    r"""Return the mean slowdown of flows at a link that two or more use together for a share of the time, a ratio.
+
+    Parameters as of :func:`port_probs`.
+
+    Notes
+    -----
+    By Little's law :math:`\sum_n nP(n)/\rho=1/((1-r)(1-r+\rho))`.
+
+    Examples
+    --------
+    >>> [round(port_slowdown(0.5, use), 12) for use in (1.0, 0.8)]
+    [2.0, 3.047619047619]
+    """
+    ratio = load / use
+    return 1 / ((1 - ratio) * (1 - ratio + load))
+
+
 def pool(fabric: FabricModel, layer: LinkLayer, *, path: str) -> float:
     """Return the rate that a flow finds in a layer in rates of a host: of one link, or of all when sprayed."""
     return layer.rate_bps / fabric.rate_bps * (layer.links if path == "sprayed" else 1)
@@ -105,7 +156,12 @@ def inner_links(fabric: FabricModel, *, load: float, path: str, crossed: Sequenc
     return sum(2 * inner_link(fabric, layer, load=load, path=path)[0] for layer in crossed)
 
 
-def fair_share_slowdown(fabric: FabricModel, *, load: float, path: str = "sprayed") -> float:
+def host_links_slowdown(load: float, *, port_use: float = 1.0) -> float:
+    """Return the mean slowdown of flows at the links of two hosts: the slower one counts, the other adds its share."""
+    return 1 / (1 - load) + port_slowdown(load, port_use) - 1
+
+
+def fair_share_slowdown(fabric: FabricModel, *, load: float, path: str = "sprayed", port_use: float = 1.0) -> float:
     r"""Return the mean slowdown D of flows that share all links of a fabric fairly, a ratio.
 
     Parameters
@@ -116,6 +172,8 @@ def fair_share_slowdown(fabric: FabricModel, *, load: float, path: str = "spraye
         Load ρ of the links of hosts, in [0, 1), with all that they carry.
     path : {"one", "sprayed"}
         Whether a flow has one path or uses all.
+    port_use : float
+        Share u of a receiver's port that two or more flows use together, above ρ and at most 1.
 
     Raises
     ------
@@ -124,9 +182,11 @@ def fair_share_slowdown(fabric: FabricModel, *, load: float, path: str = "spraye
 
     Notes
     -----
-    .. math:: D=\frac{1+\rho}{1-\rho}+\sum_c\frac{2q_c\,C(m_c,\rho_c)}{p_c(1-\rho_c)}
+    .. math::
+        D=\frac{1}{1-\rho}+\frac{1}{(1-\rho/u)(1-\rho/u+\rho)}-1+\sum_c\frac{2q_c\,C(m_c,\rho_c)}{p_c(1-\rho_c)}
 
-    Poisson arrivals, random pairs; it depends on the sizes by their mean alone.
+    of which the first three terms are :math:`(1+\rho)/(1-\rho)` where u is 1. Poisson arrivals, random pairs; it
+    depends on the sizes by their mean alone.
 
     References
     ----------
@@ -138,7 +198,7 @@ def fair_share_slowdown(fabric: FabricModel, *, load: float, path: str = "spraye
     >>> [round(fair_share_slowdown(fabric, load=0.6, path=path), 2) for path in ("sprayed", "one")]
     [4.02, 4.79]
     """
-    return mean_slowdown(load) + inner_links(fabric, load=load, path=path)
+    return host_links_slowdown(load, port_use=port_use) + inner_links(fabric, load=load, path=path)
 
 
 def _others(load: float) -> float:
@@ -149,8 +209,11 @@ __all__ = [
     "MOST_LOAD",
     "erlang_c",
     "fair_share_slowdown",
+    "host_links_slowdown",
     "inner_link",
     "inner_links",
     "inner_load",
     "pool",
+    "port_probs",
+    "port_slowdown",
 ]

@@ -28,18 +28,22 @@ QUEUE_KEPT = 0.87
 """Share of its distance from the mean that the queue of a shared port keeps for a round trip. Measured on queues by
 ``tests/agreement/measured/queue_memory.py``, not fitted to completion times."""
 _MOST_WINDOWS = 60
+_ROUNDING = 1e-9  # of a whole number of packets
 
 
-def windows_of(first: float, room: ArrayLike) -> Iterator[FloatArray]:
-    """Yield windows that double until one is above `room` packets; halved is each that is, others grow by one.
+def windows_of(first: float, room: ArrayLike, mean_room: ArrayLike | None = None) -> Iterator[FloatArray]:
+    """Yield windows that double until one is above the room of a port; halved is each that is, others grow by one.
 
     A port that marks from K packets on and holds q of others has room for K - q. DCTCP halves: α begins at 1 and hardly
-    falls in the few round trips of a short flow. Each window has the shape of `room`.
+    falls in the few round trips of a short flow. Each window has the shape of `room`, which the first one finds; of its
+    distance from `mean_room` a share `QUEUE_KEPT` is left from one to the next. Where both are infinite none is marked.
     """
-    window, doubles = np.full(np.shape(room), float(first)), np.ones(np.shape(room), dtype=bool)
-    while True:
+    mean = np.asarray(room if mean_room is None else mean_room, dtype=float)
+    apart = np.subtract(room, mean, out=np.zeros(mean.shape), where=np.isfinite(mean))
+    window, doubles = np.full(mean.shape, float(first)), np.ones(mean.shape, dtype=bool)
+    for trip in count():
         yield window
-        marked = window > room
+        marked = window > np.floor(mean + apart * QUEUE_KEPT**trip + _ROUNDING)
         doubles &= ~marked
         grown = np.where(doubles, 2 * window, window + 1)
         window = np.where(marked, np.maximum(window / 2, LEAST_MARKED_PACKETS), grown)
@@ -58,6 +62,7 @@ def window_idle_s(
     first: float,
     most: float = np.inf,
     room: ArrayLike = np.inf,
+    mean_room: ArrayLike | None = None,
     mean_rtt_s: FloatArray | None = None,
 ) -> FloatArray:
     """Return how long windows leave the NIC idle, in seconds: a row a flow, of the shape of round trips and paces.
@@ -72,10 +77,11 @@ def window_idle_s(
         Time between two packets of the flow at its NIC, in seconds.
     first, most : float
         First and largest window, in packets.
-    room : array_like
-        Largest window of which nothing is marked, in packets; it broadcasts with `rtt_s`.
+    room, mean_room : array_like
+        Largest window of which nothing is marked, in packets, beside the queues found and beside queues of mean length;
+        they broadcast with `rtt_s`.
     mean_rtt_s : ndarray, optional
-        The same with queues of mean length, to which those that are found return; `rtt_s` when left out.
+        The round trip with queues of mean length, to which those that are found return; `rtt_s` when left out.
 
     Notes
     -----
@@ -90,23 +96,34 @@ def window_idle_s(
     """
     shape = np.broadcast_shapes(np.shape(rtt_s), np.shape(pace_s))
     room = np.reshape(room, (1,) * (len(shape) - np.ndim(room)) + np.shape(room))
+    mean_room = room if mean_room is None else np.reshape(mean_room, room.shape)
+    windows = _windows_before(float(packets.max()), first, room, mean_room)
     flows = packets.reshape(-1, *(1,) * len(shape))
-    sent, before = np.zeros(room.shape), np.zeros((len(packets), *room.shape), dtype=int)  # windows that do not end it
-    found_s, usual_s = np.zeros(shape), np.zeros(shape)
-    idle_s = [found_s]
-    for trips, window in enumerate(islice(windows_of(first, room), _MOST_WINDOWS), start=1):
+    ended = np.sum(np.cumsum(windows, axis=0)[:, np.newaxis] < flows, axis=0)  # windows that do not end a flow
+    sending_s = np.minimum(windows, most) * pace_s
+    idle_s = _idle_so_far(rtt_s, sending_s)
+    if mean_rtt_s is not None:
+        usual_s = _idle_so_far(mean_rtt_s, sending_s)
+        kept = np.array([distance_kept(trips) for trips in range(1, len(windows) + 1)])
+        idle_s[1:] = usual_s[1:] + kept.reshape(-1, *(1,) * len(shape)) * (idle_s[1:] - usual_s[1:])
+    return np.take_along_axis(idle_s, np.broadcast_to(ended, (len(packets), *shape)), axis=0)
+
+
+def _windows_before(packets: float, first: float, room: FloatArray, mean_room: FloatArray) -> FloatArray:
+    """Return the windows, along the first axis, until none is left that does not end so many packets."""
+    sent, windows = np.zeros(room.shape), []
+    for window in islice(windows_of(first, room, mean_room), _MOST_WINDOWS):
         sent = sent + window
-        if sent.min() >= packets.max():
+        if sent.min() >= packets:
             break
-        before += sent < flows
-        sending_s = np.minimum(window, most) * pace_s
-        found_s = found_s + np.maximum(rtt_s - sending_s, 0.0)
-        if mean_rtt_s is None:
-            idle_s.append(found_s)
-            continue
-        usual_s = usual_s + np.maximum(mean_rtt_s - sending_s, 0.0)
-        idle_s.append(usual_s + distance_kept(trips) * (found_s - usual_s))
-    return np.take_along_axis(np.stack(idle_s), np.broadcast_to(before, (len(packets), *shape)), axis=0)
+        windows.append(window)
+    return np.reshape(windows, (-1, *room.shape))
+
+
+def _idle_so_far(rtt_s: FloatArray, sending_s: FloatArray) -> FloatArray:
+    """Return the idle time after 0, 1, ... windows, in seconds, along the first axis."""
+    idle_s = np.maximum(rtt_s - sending_s, 0.0)
+    return np.concatenate([np.zeros((1, *idle_s.shape[1:])), np.cumsum(idle_s, axis=0)])
 
 
 def distance_kept(trips: int) -> float:

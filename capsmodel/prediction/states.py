@@ -18,6 +18,7 @@ import numpy as np
 from capsmodel.checks import FloatArray
 
 _CUTS = np.array([0.0, 0.25, 0.5, 0.75, 0.9, 0.97, 1.0])  # closer where quantiles are asked
+_BINS = 4096  # of the range of values: those of one bin are sorted
 _LONE, _GROWTH, _REST = 6, 1.4, 1e-4  # numbers one by one, then in groups that grow, until so little is above
 
 
@@ -36,20 +37,27 @@ class States:
 
     def quantile(self, q: float) -> float:
         """Return the least value at or below which a share of at least `q` is; NaN where there is no value."""
-        values, upto = self._ascending
+        values, probs = self._listed
         if not len(values):
             return float("nan")
-        return float(values[min(int(np.searchsorted(upto, q * upto[-1])), len(values) - 1)])
+        low, high = float(values.min()), float(values.max())
+        bins = np.asarray((values - low) * (_BINS / max(high - low, np.finfo(float).tiny)), dtype=np.int64)
+        upto = np.cumsum(np.bincount(bins, weights=probs))
+        least = q * upto[-1]
+        chosen = min(int(np.searchsorted(upto, least)), len(upto) - 1)
+        within = np.flatnonzero(bins == chosen)
+        ascending = within[np.argsort(values[within])]
+        below = np.cumsum(probs[ascending]) + upto[chosen] - probs[within].sum()
+        return float(values[ascending[min(int(np.searchsorted(below, least)), len(within) - 1)]])
 
     @cached_property
-    def _ascending(self) -> tuple[FloatArray, FloatArray]:
-        values = [np.zeros(0), *(each.ravel() for each in self.values)]
-        probs = [
-            np.broadcast_to(often, each.shape).ravel() for often, each in zip(self.probs, self.values, strict=True)
-        ]
-        ascending = np.concatenate(values)
-        order = np.argsort(ascending)
-        return ascending[order], np.cumsum(np.concatenate([np.zeros(0), *probs])[order])
+    def _listed(self) -> tuple[FloatArray, FloatArray]:
+        probs = [np.broadcast_to(often, each.shape) for often, each in zip(self.probs, self.values, strict=True)]
+        return _in_one_axis(self.values), _in_one_axis(probs)
+
+
+def _in_one_axis(arrays: Sequence[FloatArray]) -> FloatArray:
+    return np.concatenate([np.zeros(0), *(each.ravel() for each in arrays)])
 
 
 def geometric(load: float) -> tuple[FloatArray, FloatArray]:

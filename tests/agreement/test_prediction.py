@@ -79,7 +79,7 @@ HELD_OUT = [
     "websearch 0.5, leaf-spine:8x2x2, 25g",
     "univ1_benson_pkts 0.3, leaf-spine:8x2x2, 25g",
     "alistorage2019 0.2, leaf-spine:3x6x4, 400g",
-    # The last seed, drawn after the last change of a formula. Two cells were drawn twice.
+    # Two cells of this seed were drawn before.
     "univ1_benson_pkts 0.6, leaf-spine:3x6x4, 25g",
     "univ1_benson_pkts 0.6, leaf-spine:8x2x2, 25g",
     "fb_cachefollower_homa 0.7, fat-tree:4, 100g",
@@ -96,6 +96,15 @@ HELD_OUT = [
     "fb_hadoop_homa 0.2, fat-tree:4, 25g",
     "fb_cachefollower_homa 0.3, leaf-spine:2x8x8, 25g",
     "alistorage2019 0.4, leaf-spine:2x8x8, 25g",
+    # The last seed, drawn after the last change of a formula.
+    "alistorage2019 0.7, leaf-spine:8x2x2, 25g",
+    "fb_hadoop_homa 0.5, leaf-spine:2x8x8, 400g",
+    "univ1_benson_pkts 0.3, leaf-spine:2x8x8, 10g",
+    "websearch 0.3, leaf-spine:3x6x4, 25g",
+    "websearch 0.7, leaf-spine:3x6x4, 25g",
+    "websearch 0.4, leaf-spine:3x6x4, 100g",
+    "univ1_benson_pkts 0.4, leaf-spine:2x8x8, 25g",
+    "websearch 0.3, leaf-spine:3x6x4, 400g",
 ]
 SEEN = 31
 SHORT_BIAS, LONG_BIAS = 0.15, 0.12

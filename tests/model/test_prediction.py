@@ -1,5 +1,6 @@
 """Identity and property: completion times without packets, where they are known exactly."""
 
+from fractions import Fraction
 from itertools import islice
 
 import numpy as np
@@ -9,7 +10,14 @@ from scipy import integrate, special
 import capsmodel as cm
 from capsmodel import FabricModel, FlowSizes, LinkLayer, ParameterError, SchemeModel, load_workload, predict_fct
 from capsmodel.metrics import ideal_fct_s
-from capsmodel.prediction.sharing import erlang_c, fair_share_slowdown, inner_link
+from capsmodel.prediction.sharing import (
+    erlang_c,
+    fair_share_slowdown,
+    host_links_slowdown,
+    inner_link,
+    port_probs,
+    port_slowdown,
+)
 from capsmodel.prediction.start import (
     QUEUE_KEPT,
     climb_packets,
@@ -33,6 +41,26 @@ PFABRIC = SchemeModel(path="sprayed", order="remaining", control="none", first_w
 FIRST = SchemeModel(order="priority", control="losses", payload_bytes=4110)
 RENO = SchemeModel(control="losses", payload_bytes=4110)
 ALL = {"uet": UET, "dctcp": DCTCP, "pfabric": PFABRIC, "priority": FIRST, "reno": RENO}
+
+
+def chain(load, use):
+    """Return the exact probabilities of numbers of flows at a port: one has all of the link, more a share of it."""
+    load, use = (Fraction(value).limit_denominator(10**6) for value in (load, use))
+    weights = [Fraction(1), load]
+    while weights[-1] > 1e-18:
+        weights.append(weights[-1] * load / use)
+    total = sum(weights)
+    return [float(weight / total) for weight in weights]
+
+
+def flows_at_port(load, use):
+    return sum(n * prob for n, prob in enumerate(chain(load, use)))
+
+
+def queued(load, use):
+    """Return how often flows have a queue at a port that marks: two or more, or one that came to be alone from two."""
+    none, one, two, *more = chain(load, use)
+    return one * use * two / (load * none + use * two) + two + sum(more)
 
 
 def predicted(load=0.4, *, fabric=FABRIC, sizes=WEB, scheme=UET, **thresholds):
@@ -76,7 +104,7 @@ def test_mean_slowdown_of_long_flows_under_one_leaf_is_that_of_two_shared_links_
             packet_s = 8 * 1460 / 100e9
             sending_s, alone_s = 1000 * packet_s, 2e-6 + 1001 * packet_s
             assert found.long.mean_slowdown == pytest.approx(
-                (alone_s + (mean_slowdown(load / DELAY_USE) - 1) * sending_s) / alone_s, rel=1e-12
+                (alone_s + (host_links_slowdown(load, port_use=DELAY_USE) - 1) * sending_s) / alone_s, rel=1e-12
             )
 
 
@@ -103,6 +131,19 @@ def test_erlang_c_of_real_numbers_is_jagermans_integral(servers):
     inverse = offered * integrate.quad(lambda t: np.exp(-offered * t) * (1 + t) ** servers, 0, np.inf)[0]
     loss = 1 / inverse
     assert erlang_c(servers, load=0.7) == pytest.approx(loss / (1 - 0.7 * (1 - loss)), rel=1e-7)
+
+
+def test_a_port_that_two_flows_use_in_part_is_a_birth_death_chain(subtests):
+    for load, use in [(0.1, 1.0), (0.5, 0.9), (0.7, 0.95), (0.6, 0.8)]:
+        with subtests.test(load=load, use=use):
+            none, one, *more = chain(load, use)
+            assert port_probs(load, use) == pytest.approx((none, one, sum(more)), rel=1e-12)
+            assert port_slowdown(load, use) == pytest.approx(flows_at_port(load, use) / load, rel=1e-12)
+
+
+def test_the_links_of_two_hosts_that_are_used_fully_are_two_shared_links():
+    for load in (0.0, 0.3, 0.9):
+        assert host_links_slowdown(load) == pytest.approx(mean_slowdown(load), rel=1e-12)
 
 
 def test_an_inner_link_as_slow_as_a_host_whose_flows_are_never_slowed_elsewhere_is_one_more_shared_link():
@@ -165,6 +206,12 @@ def test_windows_double_until_one_is_above_the_room_are_halved_while_they_are_an
             assert list(islice(windows_of(first, room), len(windows))) == windows
 
 
+def test_the_room_of_windows_returns_to_that_beside_a_mean_queue():
+    """Of a distance of 30 packets 0.87, 0.757, 0.659, ... are left: room for 40, 36, 32, 29, 27, 24, 23, 21."""
+    assert QUEUE_KEPT == 0.87
+    assert list(islice(windows_of(10, 40, 10), 9)) == [10, 20, 40, 20, 21, 22, 23, 24, 12]
+
+
 def test_window_idle_is_the_sum_over_windows_that_do_not_end_the_flow():
     packets, rtt_s, pace_s = np.array([30.0]), np.array(100.0), np.array(1.0)
     idle_s = {room: float(window_idle_s(packets, rtt_s, pace_s, first=10, room=room)[0]) for room in (np.inf, 15, 0)}
@@ -207,8 +254,7 @@ def test_acknowledgements_wait_at_the_port_towards_the_sender_where_ports_mark()
         predicted(load, fabric=far, sizes=sizes, scheme=SchemeModel(standing_packets=standing, **keys)).short
         for standing in (1e-9, 0.02)  # a queue that makes no window smaller than the other does
     )
-    rho = load * DCTCP.wire_ratio / MARKED_USE
-    wait_s = rho**2 * MARKED_SHARE * 0.02 * 8 * 4150 / 100e9
+    wait_s = queued(load * DCTCP.wire_ratio, MARKED_USE) * MARKED_SHARE * 0.02 * 8 * 4150 / 100e9
     more = {name: some.terms[name] - tiny.terms[name] for name in some.terms}
     assert more["receiver's port"] == pytest.approx(wait_s, rel=1e-6)
     assert more["slow start"] == pytest.approx(2 * wait_s, rel=1e-6)  # at both ports
@@ -225,7 +271,7 @@ def test_a_climb_begins_at_half_the_window_that_was_marked_for_short_flows_and_f
                 control="marks", first_window_packets=first, standing_packets=mark_above, payload_bytes=4110
             )
             found = predicted(0.3, fabric=ONE_LEAF, sizes=FlowSizes.fixed(400 * 4110), scheme=scheme)
-            packet_s, rho = 8 * scheme.packet_bytes / 100e9, 0.3 * scheme.wire_ratio / MARKED_USE
+            packet_s, rho = 8 * scheme.packet_bytes / 100e9, 0.3 * scheme.wire_ratio
             pipe = np.ceil(ONE_LEAF.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes) / packet_s) + mark_above
             lost = climb_packets(np.array([400.0]), first=marked / 2, pipe=pipe)[0] * packet_s
             alone_s = 2e-6 + 401 * packet_s
@@ -301,12 +347,14 @@ def test_packets_of_a_short_flow_that_find_a_port_full_are_sent_again_a_round_tr
         path="sprayed", control="delays", first_window_packets=packets, standing_packets=limit, payload_bytes=4110
     )
     found = predicted(0.5, fabric=ONE_LEAF, sizes=FlowSizes.fixed(packets * 4110), scheme=scheme)
-    rho = 0.5 * scheme.wire_ratio / DELAY_USE
+    rho = 0.5 * scheme.wire_ratio
     others, other_probs = geometric(rho)
     queues, queue_probs = uniform()
     full = [queue_probs[limit / 2 * queues + packets / (1 + k) > limit].sum() for k in others]
     rtt_s = ONE_LEAF.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes)
-    assert found.short.terms["sent again"] == pytest.approx(rho**2 * (other_probs @ full) * rtt_s, rel=1e-9)
+    assert found.short.terms["sent again"] == pytest.approx(
+        port_probs(rho, DELAY_USE)[2] * (other_probs @ full) * rtt_s, rel=1e-9
+    )
     assert 0.4 < (other_probs @ full) * limit / packets < 1  # about packets / limit, less where its NIC sends in turns
 
 
@@ -314,7 +362,7 @@ def test_bursts_of_new_flows_fill_a_port_that_trims_for_two_round_trips():
     sizes = FlowSizes.fixed(90_000)
     scheme = SchemeModel(path="sprayed", control="delays", first_window_packets=999, standing_packets=1e6)
     found = predicted(0.3, fabric=ONE_LEAF, sizes=sizes, scheme=scheme)
-    rho, packet_s = 0.3 * scheme.wire_ratio / DELAY_USE, 12_000 / 100e9
+    rho, packet_s = 0.3 * scheme.wire_ratio, 12_000 / 100e9
     rtt_s = ONE_LEAF.base_rtt_s(scheme.packet_bytes, scheme.ack_bytes)
     bursts = rho * (1 - rho) / (90_000 / 1460) * 2 * rtt_s / packet_s
     again = -np.expm1(-rho * bursts)
@@ -348,7 +396,7 @@ BAD = {
     "short": ({"short_bytes": 0}, "short_bytes = 0"),
     "inner": (
         {"load": 0.5, "fabric": FabricModel.leaf_spine(**SMALL | {"spines": 1})},
-        "leaf uplinks are asked for 1.7",
+        "leaf uplinks are asked for 1.64",
     ),
 }
 
@@ -377,10 +425,11 @@ def test_bad_fabrics_and_schemes_are_one_line():
 
 
 @pytest.mark.parametrize(("scheme", "use"), [(DCTCP, MARKED_USE), (UET, DELAY_USE)])
-def test_windows_that_marks_or_delays_cut_use_a_share_of_a_link(scheme, use):
+def test_windows_that_marks_or_delays_cut_use_a_share_of_a_port_where_they_share_it(scheme, use):
     links = [predicted(scheme=each).long.terms["host links"] for each in (scheme, RENO)]
-    over = [mean_slowdown(0.4 * RENO.wire_ratio / used) - 1 for used in (use, 1)]
-    assert links[0] / links[1] == pytest.approx(over[0] / over[1])
+    rho = 0.4 * RENO.wire_ratio
+    added = rho / (1 - rho)  # by a link that is used fully
+    assert links[0] / links[1] == pytest.approx((added + flows_at_port(rho, use) / rho - 1) / (2 * added))
 
 
 def test_the_front_door_has_it():

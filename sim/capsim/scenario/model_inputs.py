@@ -85,7 +85,7 @@ def model_inputs(scenario: Scenario, *, scheme: Scheme | str | None = None) -> M
     >>> traffic = (Poisson(workload="websearch", load=0.4, flows=1000),)
     >>> inputs = model_inputs(Scenario(fabric=fabric, traffic=traffic, profile="100g", scheme="uet"))
     >>> inputs.scheme.control, round(inputs.predict().short.mean_s * 1e6, 1)
-    ('delays', 11.8)
+    ('delays', 11.6)
     """
     chosen = scheme if isinstance(scheme, Scheme) else find(scenario.scheme if scheme is None else scheme)
     ready = filled(scenario, chosen).scenario
