@@ -1,27 +1,20 @@
 """Golden: numbers of the page of findings are those that kept runs and the ledger give."""
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from golden import findings_tables, mmptcp_table4
+from golden.findings_tables import IN_ORDER, IN_TURNS, SHORT, TABLES, UNTIMED, campaign_of, over
 from page_tables import read_table
 
-from capsim.study.campaign import Campaign
-from capsim.study.claims.looks import points_there
-from capsim.study.kept_runs import MOST_SEEDS_OF_OTHERS
 from capsmodel.datafiles import data_path
-from capsmodel.experiments.statistics.intervals import paired_ratio
-from capsmodel.experiments.statistics.robustness import TEXT
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio
 from capsmodel.papers import settings_of_paper
 from capsmodel.papers.claim_list import read_claims
-from capsmodel.papers.studies import published_studies
 
 RUNNING = " ".join(Path(__file__).parents[2].joinpath("docs", "findings.md").read_text(encoding="utf-8").split())
-SHORT, UNTIMED = "mean_fct_short_s", "mean_fct_short_without_timeouts_s"
-IN_ORDER, IN_TURNS = "leaf-spine", "hosts send round robin"
-IN_THE_TABLE = ("rps_pq", "dctcp", "caps", "rps", "repflow")
 OVER_DCTCP = ("dctcp_rps", "repflow_dctcp")
 TRIM, PULLS, LEARN, BLOCKS = "trim", "trim, receivers pull", "trim, mark, learn paths", "code: blocks of 32"
 OF_TODAY = [
@@ -36,13 +29,13 @@ OF_TODAY = [
 @pytest.fixture(scope="module")
 def steady():
     """Return the runs of the papers' schemes in the steady state."""
-    return pd.read_csv(data_path("results/steady_websearch.csv"))
+    return findings_tables.steady_runs()
 
 
 @pytest.fixture(scope="module")
 def by_nic(steady):
     """Return these runs by metric, case (the order in which hosts send) and scheme, a row a seed."""
-    return steady.pivot_table(index="seed", columns=["case", "scheme"], values=[SHORT, UNTIMED, "timeout_ratio_short"])
+    return findings_tables.by_nic(steady)
 
 
 @pytest.fixture(scope="module")
@@ -61,22 +54,33 @@ def fig17():
     return rows[rows["workload"] == "websearch"].pivot_table(index=keys, columns="scheme", values=SHORT)
 
 
-def over(times, subject, baseline, places="#.2g"):
-    """Return as the page prints it the ratio of two schemes, over seeds, in the geometric mean over all else."""
-    logs = np.log(times[subject] / times[baseline]).groupby("seed").mean().dropna()
-    found = paired_ratio(np.exp(logs), np.ones(len(logs)))
-    value, low, high = (f"{number:{places}}".rstrip(".") for number in (found.value, found.low, found.high))
-    return f"{value} [{low}, {high}]"
+@pytest.mark.parametrize("name", ["findings_steady", "findings_mmptcp_table4"])
+def test_a_table_is_computed_again(name):
+    assert read_table(name) == TABLES[name]()
 
 
-def test_times_over_those_of_ecmp_are_of_the_kept_runs(subtests, by_nic):
-    _, _, *rows = read_table("findings_steady")
-    for scheme, (_, *shown) in zip(IN_THE_TABLE, rows, strict=True):
-        with subtests.test(scheme=scheme):
-            timed_out = by_nic["timeout_ratio_short"][IN_ORDER][scheme].mean()
-            times, untimed = by_nic[SHORT][IN_ORDER], by_nic[UNTIMED][IN_ORDER]
-            ratios = [over(times, scheme, "ecmp"), over(untimed, scheme, "ecmp", ".2f")]
-            assert shown == [*ratios, f"{100 * timed_out:.1f}%" if timed_out else "0%"]
+@pytest.mark.agreement
+def test_the_table_of_readings_is_computed_again():
+    assert read_table("findings_interpretations") == TABLES["findings_interpretations"]()
+
+
+def test_the_printed_means_of_mmptcps_table4_are_within_our_intervals():
+    assert "20 of 21 lie in the interval of [four runs each]" in RUNNING
+    rows = pd.read_csv(mmptcp_table4.KEPT).groupby("threshold")[mmptcp_table4.METRICS["fct"]]
+    ours = {threshold: mean_interval(1e3 * times) for threshold, times in rows}
+    printed = {threshold: float(read_claims()[f"mmptcp-t4-d{threshold}-fct"].low) for threshold in ours}
+    assert len(ours) == 21
+    assert [one for one in ours if not ours[one].low <= printed[one] <= ours[one].high] == [6]
+    assert printed[6] - ours[6].high < 0.1
+
+
+def test_the_kept_runs_of_mmptcps_table4_are_those_of_its_study():
+    kept = pd.read_csv(mmptcp_table4.KEPT)
+    ids = {
+        (seed, threshold): name
+        for seed, threshold, name in zip(kept["seed"], kept["threshold"], kept["id"], strict=True)
+    }
+    assert ids == {place: task.id for place, task in mmptcp_table4.tasks().items()}
 
 
 @pytest.mark.parametrize("scheme", OVER_DCTCP)
@@ -156,44 +160,10 @@ def test_web_search_gains_by_todays_transports(today):
     assert f"all flows of that scheme gain {web.min():.0f} to {web.max():.0f}%" in RUNNING
 
 
-READINGS = {"caps": TEXT, "caps_decode": "caps_as = caps_decode", "caps_ns2": "caps_as = caps_ns2"}
-BY_READING = [[claim, *printed] for claim, _, *printed in read_table("findings_interpretations")[1:]]
-
-
-@cache
-def campaign_of(study):
-    """Return the kept runs of a study, which take a second to read."""
-    return Campaign(published_studies()[study], data_path("results/runs"))
-
-
-def points_as_printed(claim, setting):
-    """Return at how many points the medians of the kept runs are lower, or whether the series of one rises."""
-    campaign = campaign_of(read_claims()[claim].study)
-    evidence, design = campaign.evidence(claim, setting, sampled=True), campaign.design
-    _, points = points_there(evidence, MOST_SEEDS_OF_OTHERS)
-    assert points, f"{claim} has no run in the setting {setting}"
-    if design.claims[claim].is_ == "rising":
-        return "yes" if all(one.median > (1.0 if one.logarithmic else 0.0) for one in points) else "no"
-    assert design.claims[claim].is_ == "lower"
-    return f"{sum(one.median < 1 for one in points)} of {len(points)}"
-
-
-@pytest.mark.agreement
-@pytest.mark.parametrize("row", BY_READING, ids=lambda row: row[0])
-def test_the_printed_directions_by_reading_are_of_the_kept_runs(row):
-    claim, *printed = row
-    assert [points_as_printed(claim, setting) for setting in READINGS.values()] == printed
-
-
-def test_seven_directions_are_read():
-    assert len(BY_READING) == 7
-
-
 def test_what_the_settings_of_mmptcp_do_is_of_the_ledger():
     settings = {one.setting: one for one in settings_of_paper("mmptcp")}
-    sockets, fabric = settings["sockets_as_in_ns3 = yes"], settings["oversubscription = 4"]
+    sockets = settings["sockets_as_in_ns3 = yes"]
     of_all = f"Of the {sockets.claims} printed sizes that were run with them ours are off by a factor of"
     assert f"{of_all} {sockets.factor:.2f}" in RUNNING
     assert f"and by {sockets.in_text:.2f} with the text's timer" in RUNNING
     assert f"moves {sockets.towards} towards the published value and {sockets.away} away" in RUNNING
-    assert f"{fabric.factor:.2f} for {fabric.in_text:.2f}" in RUNNING
