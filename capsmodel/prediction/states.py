@@ -40,8 +40,8 @@ class States:
         values, probs = self._listed
         if not len(values):
             return float("nan")
-        low, high = float(values.min()), float(values.max())
-        bins = np.asarray((values - low) * (_BINS / max(high - low, np.finfo(float).tiny)), dtype=np.int64)
+        low, width = values.min(), np.ptp(values)
+        bins = np.asarray((values - low) / width * _BINS if width > 0 else np.zeros(len(values)), dtype=np.int64)
         upto = np.cumsum(np.bincount(bins, weights=probs))
         least = q * upto[-1]
         chosen = min(int(np.searchsorted(upto, least)), len(upto) - 1)

@@ -210,12 +210,8 @@ def _window_beyond_pipe(setting: Setting) -> tuple[FloatArray, float]:
     packets = np.maximum(setting.flows.tail_bytes / scheme.payload_bytes, 1.0)[:, np.newaxis]
     sent = packets * _PLACES
     window = np.minimum(np.minimum(packets - sent, scheme.first_window_packets + sent), scheme.most_window_packets)
-    ends = (
-        setting.load
-        / setting.flows.mean_packets
-        * setting.slowdown
-        * setting.flows.share_above(scheme.standing_packets)
-    )
+    arrivals = setting.load / setting.flows.mean_packets * setting.flows.share_above(scheme.standing_packets)
+    ends = arrivals * setting.slowdown
     weight = _TAIL_PROBS[:, np.newaxis] * packets * np.ones(len(_PLACES))
     growing = weight * np.exp(-ends * sent)
     beyond = np.maximum(window - setting.bdp_packets, 0.0)

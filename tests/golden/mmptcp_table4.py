@@ -2,15 +2,15 @@
 
 In the campaign of its study settings are tried on an eighth of the hosts for a quarter of the time, which is too small
 for flows that wait for timers: means of a few hundred flows scatter by half. ``PYTHONPATH=tests python -m
-golden.mmptcp_table4 FOLDER...`` makes what these folders lack in the first of them (42 CPU s a run), keeps the runs in
-``data/results/mmptcp_table4.csv``, and writes the table that the page of findings shows.
+golden.mmptcp_table4 FOLDER...`` makes what these folders lack in the first of them (42 CPU s a run) and keeps the runs
+in ``data/results/mmptcp_table4.csv``; `findings_tables` writes the table that the page of findings shows.
 """
 
 import sys
 from pathlib import Path
 
 import pandas as pd
-from page_tables import Table, write_table
+from page_tables import Table
 
 from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.statistics.intervals import mean_interval
@@ -71,4 +71,3 @@ def _cells(rows: pd.DataFrame, threshold: int) -> list[str]:
 
 if __name__ == "__main__":
     update([Path(folder) for folder in sys.argv[1:]])
-    write_table("findings_mmptcp_table4", table())

@@ -193,6 +193,28 @@ def test_quantile_of_states_is_the_least_value_that_enough_do_not_exceed():
     assert [states.quantile(q) for q in (0.0, 0.5, 0.51, 0.8, 0.81, 0.99)] == [1, 1, 2, 2, 3, 3]
 
 
+def test_quantiles_of_many_states_are_those_of_all_sorted(subtests):
+    """Wrong line: the bin, or its place in it, of a value that stands alone, far away, or thousands of times."""
+    rng = np.random.default_rng(3)
+    cases = {
+        "apart": rng.exponential(1e-5, 5000),
+        "one far away": np.append(rng.uniform(0, 1, 3000), 1e9),
+        "ties": rng.integers(0, 5, 4000).astype(float),
+        "equal": np.full(100, 2.5e-6),
+        "one": np.array([0.0]),
+        "nearly equal": np.array([1.0, np.nextafter(1.0, 2.0)]),
+        "subnormal": np.array([0.0, 5e-324, 1e-320]),
+    }
+    for name, values in cases.items():
+        with subtests.test(name=name):
+            probs = rng.uniform(0.1, 1, len(values))
+            order = np.argsort(values)
+            upto = np.cumsum(probs[order]) / probs.sum()
+            for q in (0.0, 0.013, 0.5, 0.77, 0.99, 0.9999):
+                expected = values[order][min(np.searchsorted(upto, q), len(values) - 1)]
+                assert States([values], [probs]).quantile(q) == expected
+
+
 def test_windows_double_until_one_is_above_the_room_are_halved_while_they_are_and_grow_by_one(subtests):
     cases = [
         (10, np.inf, [10, 20, 40, 80]),
