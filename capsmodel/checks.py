@@ -258,8 +258,10 @@ def check_known(word: object, known: Collection[Any], message: str) -> None:
         raise ParameterError(f"{message}: {did_you_mean(word, known)}")
 
 
-def did_you_mean(word: object, known: Iterable[object]) -> str:
-    """Return advice for a word that is not among those known.
+def did_you_mean(word: object, known: Iterable[object], *, otherwise: str = "") -> str:
+    """Return advice for a word that is not among those known: the nearest one, and which there are.
+
+    Where there are too many to be named, `otherwise` is what to do if none is near, and up to three are named that are.
 
     Examples
     --------
@@ -267,16 +269,31 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
     'did you mean load? There are load, scheme'
     >>> did_you_mean("rto", ["mss_bytes", "min_rto_s", "max_rto_s"])
     'did you mean min_rto_s or max_rto_s? There are mss_bytes, min_rto_s, max_rto_s'
+    >>> did_you_mean("websaerch", ["websearch", "hadoop"], otherwise="capsmodel workloads lists all")
+    'did you mean websearch?'
     """
-    words = {str(one).lower(): str(one) for one in known}
-    text = (word if isinstance(word, str) else shown(word)).lower()
-    # A part between underscores, as rto is of min_rto_s
-    parts = [one for one in words if len(text) > 2 and text in one.split("_")][:3]
-    near = get_close_matches(text, words, n=1) or parts
-    listed = [*list(words.values())[:_MOST_LISTED], *(["..."] if len(words) > _MOST_LISTED else [])]
+    words = [str(one) for one in known]
+    near = nearest(word, words, most=3 if otherwise else 1)
+    meant = f"did you mean {' or '.join(near)}?" if near else ""
+    if otherwise:
+        return meant or otherwise
+    listed = [*words[:_MOST_LISTED], *(["..."] if len(words) > _MOST_LISTED else [])]
     there = f"here are {', '.join(listed) or 'none'}"
-    meant = " or ".join(words[one] for one in near)
-    return f"did you mean {meant}? T{there}" if near else f"t{there}"
+    return f"{meant} T{there}" if near else f"t{there}"
+
+
+def nearest(word: object, known: Iterable[str], *, most: int = 1) -> list[str]:
+    """Return those of the words known that are nearest to a word, `most` at most; if none is, those it is a part of.
+
+    Examples
+    --------
+    >>> nearest("Laod", ["load", "scheme"]), nearest("rto", ["mss_bytes", "min_rto_s"])
+    (['load'], ['min_rto_s'])
+    """
+    words = {one.lower(): one for one in known}
+    text = (word if isinstance(word, str) else shown(word)).lower()
+    parts = [one for one in words if len(text) > 2 and text in one.split("_")][:3]
+    return [words[one] for one in get_close_matches(text, words, n=most) or parts]
 
 
 def flags(name: str, value: ArrayLike) -> npt.NDArray[np.bool_]:

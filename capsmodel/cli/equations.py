@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from capsmodel.checks import require
+from capsmodel.checks import did_you_mean, require
 from capsmodel.cli.shared.claim_texts import claim_text, counted, points_of, skewed
 from capsmodel.cli.shared.options import Flag
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, csv_text, explain, print_table, say
@@ -159,8 +158,7 @@ def _rows_of(name: str) -> tuple[ClaimRow, ...]:
     from capsmodel.papers.gallery import pictures  # the figures load pandas
 
     drawn = {one.name: one.claims for paper in PAPER_KEYS for one in pictures(paper)}
-    near = ", ".join(get_close_matches(name, [*rows, *drawn], n=3))
-    remedy = f"did you mean {near}?" if near else "capsmodel claims --all lists them"
+    remedy = did_you_mean(name, [*rows, *drawn], otherwise="capsmodel claims --all lists them")
     if name in PAPER_KEYS:
         remedy = f"capsmodel claims --paper {name} lists those of that paper"
     require(name in drawn, f"no claim, figure or study {name!r}: {remedy}")

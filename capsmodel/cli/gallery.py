@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from capsmodel import __version__
 from capsmodel._files import check_writable
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, did_you_mean, require
 from capsmodel.cli.shared.claim_texts import claim_text, counted
 from capsmodel.cli.shared.output import say, without_markup, write_whole
 from capsmodel.cli.shared.pages import template
@@ -92,9 +91,7 @@ def _pictures(name: str, keys: Iterable[str]) -> dict[str, list[Picture]]:
             if name in (one.name, *(row.claim.id for row in one.claims)):
                 return {key: [one]}
     known = [one.name for shown in every.values() for one in shown]
-    near = get_close_matches(name, known, n=3)
-    remedy = f"did you mean {', '.join(near)}?" if near else f"choose from {', '.join(known)}"
-    raise ParameterError(f"no figure, study or claim {name!r} of the papers: {remedy}")
+    raise ParameterError(f"no figure, study or claim {name!r} of the papers: {did_you_mean(name, known)}")
 
 
 def _section(key: str, shown: Iterable[Picture], done: Callable[[], None], *, alone: bool) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 import csv
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from capsim.study.measures import register
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, did_you_mean
 from capsmodel.datafiles import data_path
 from capsmodel.papers.claim_list import FORMULAS, read_claims, studies
 from capsmodel.papers.figures import figure_names
@@ -126,8 +125,7 @@ def _not_run(name: str) -> str:
         where = f"capsmodel claims --paper {name.partition('-')[0]} says what decides its claims"
         return f"{name} is not simulated: {where}"
     names = (*simulated_studies(), *own_studies(), *_by_figure(), *read_claims(), *figure_names())
-    near = get_close_matches(name, names, n=3)
-    remedy = f"did you mean {', '.join(near)}?" if near else "capsmodel study --list shows all"
+    remedy = did_you_mean(name, names, otherwise="capsmodel study --list shows all")
     return f"no study, figure or claim {name!r} is simulated: {remedy}"
 
 

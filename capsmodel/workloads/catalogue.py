@@ -16,7 +16,6 @@ names                                         :func:`workload_names`
 ====================  ======================  =============================  ============  ===============
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -31,6 +30,7 @@ from capsmodel.checks import (
     FloatOrArray,
     ParameterError,
     closed_form,
+    did_you_mean,
     non_negative,
     one_number,
     positive,
@@ -264,8 +264,7 @@ def workload_source(name: str) -> WorkloadSource:
     full_name = index["aliases"].get(name, name)
     if full_name not in index["workload"]:
         known = [*index["workload"], *index["aliases"]]
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-        advice = f"did you mean {' or '.join(near)}?" if near else "capsmodel workloads lists all"
+        advice = did_you_mean(name, known, otherwise="capsmodel workloads lists all")
         raise ParameterError(f"workload {shortened(name)} is not known: {advice}")
     return WorkloadSource(name=full_name, **index["workload"][full_name])
 

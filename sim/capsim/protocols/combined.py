@@ -8,14 +8,13 @@ two that want different things in one place are refused.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from typing import Any
 
 from capsim.base.bounds import shortened
 from capsim.protocols.schemes.ecmp import SCHEME as PLAIN
 from capsim.roles.components import Component, Queue, Scheme
 from capsim.roles.hooks import HOST_ROLES, ROLES, is_own
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, did_you_mean, require
 
 SIGN = "+"
 Place = tuple[str, str, str]
@@ -93,9 +92,7 @@ def _scheme_of(
     role = _role_of(part)
     name = part.removesuffix(f".{role}")
     if role and role not in ROLES:
-        near = get_close_matches(role, ROLES, n=1)
-        hint = f"did you mean {name}.{near[0]}? There" if near else "there"
-        raise ParameterError(f"{where}: {shortened(role)} is no role: {hint} are {', '.join(ROLES)}")
+        raise ParameterError(f"{where}: {shortened(role)} is no role: {did_you_mean(role, ROLES)}")
     if name not in (each.name for each in known):
         _refuse_component(name, part, parts, where, known)
     return find(name)

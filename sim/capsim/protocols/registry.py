@@ -4,7 +4,6 @@ A package registers its own by an entry point of the group ``capsim.schemes`` th
 """
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -16,7 +15,7 @@ from capsim.protocols.combined import combined, is_combined
 from capsim.protocols.nics.round_robin import ROUND_ROBIN
 from capsim.roles.components import Nic, Scheme
 from capsim.roles.scheme_files import is_reference, load_scheme
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, nearest, require
 
 ENTRY_POINT_GROUP = "capsim.schemes"
 ALL = "all"
@@ -108,7 +107,7 @@ def scheme(name: str, *, key: str = "scheme") -> Scheme:
         require(not parts, f"{key} = {shortened(name)}: {', '.join(parts)} is a NIC: set it by --nic, or the key nic")
         return combined(name, partial(scheme, key=key), key=key, known=tuple(schemes().values()))
     if name not in schemes():
-        near = get_close_matches(name.lower(), schemes(), n=1)
+        near = nearest(name, schemes())
         hint = f"did you mean {near[0]}?" if near else "no scheme has this name;"
         raise ParameterError(f"{key} = {shortened(name)}: {hint} capsmodel schemes lists all")
     return schemes()[name]

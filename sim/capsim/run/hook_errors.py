@@ -5,7 +5,6 @@ import inspect
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from dis import get_instructions
 from inspect import Parameter
 from typing import TypeGuard
@@ -18,7 +17,7 @@ from capsim.roles.components import Component, Scheme, components
 from capsim.roles.hooks import HOOKS, Hook, hooks_of, is_own
 from capsim.roles.own import TABLES
 from capsim.run.hook_calls import RULE, check_calls, line, place, place_of
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, nearest, require
 from capsmodel.code_identity import names_read
 
 WHERE_FIELDS_ARE = "help(capsim.records) lists the fields and their meanings"
@@ -155,7 +154,7 @@ def missing_field(name: str, schemes: Iterable[Scheme]) -> str:
             record = ast.unparse(node.value)
             fields, where_they_are = _fields_of(record.partition("[")[0], part, tree)
             if name not in fields:
-                near = get_close_matches(name, fields)
+                near = nearest(name, fields, most=3)
                 hint = f" (did you mean {' or '.join(near)}?)" if near else ""
                 if record == "params" and name.endswith("_s"):
                     hint = f" (hooks have times in whole picoseconds: {name.removesuffix('_s')}_ps)"

@@ -18,7 +18,6 @@ A quantity may be text with its unit (``"10ms"``), as in a file.
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,7 +28,7 @@ from capsim.roles.components import Scheme
 from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES
 from capsim.roles.scheme_files import is_reference
 from capsim.scenario.scenario import Hosts, Probes, Scenario, from_dict, load_scenario
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, nearest, require
 
 _SIZES = {"workload", "flow_bytes", "flow_bytes_cdf"}
 _RANGE = {"min_bytes", "max_bytes"}
@@ -164,7 +163,7 @@ def _nearest(tables: Mapping[str, Any], name: str) -> str:
     if not is_reference(scheme):  # whose file would be run
         names |= _names_of_params(find(scheme))
     full = [f"{part}.{key}" for part, keys in names.items() for key in keys]
-    near = get_close_matches(name, {one.partition(".")[2] for one in full}, n=1)
+    near = nearest(name, {one.partition(".")[2] for one in full})
     chosen = dict.fromkeys(one for one in full if one.partition(".")[2] in near)
     return f"did you mean {' or '.join(chosen)}?" if chosen else ""
 

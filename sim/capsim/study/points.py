@@ -10,7 +10,6 @@ The arguments of a run follow from these three alone, and its id from its argume
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
@@ -34,7 +33,7 @@ from capsim.study.file import Label, Selection, Source, read_study
 from capsim.study.measures import TaskList, measure
 from capsim.study.scheme_runs import RunPoint, described_scheme, run_task
 from capsim.study.template import SCHEME_NAME, Axis, Point, axes_of, filled, flat, is_template, names_in, point_name
-from capsmodel.checks import ParameterError, check_known, did_you_mean, require
+from capsmodel.checks import ParameterError, check_known, did_you_mean, nearest, require
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
 from capsmodel.experiments.statistics.robustness import TEXT, combination_name
@@ -333,7 +332,7 @@ class Runs:
 
     def _changes_no_run(self, table: str, axis: Axis, name: str) -> ParameterError:
         message = f"{self._at(table)}.{axis.name}{'' if name == axis.name else f': {name}'} changes no run"
-        near = get_close_matches(name.lower(), ["scheme", *sorted(self._names_of_runs)], n=1)
+        near = nearest(name, ["scheme", *sorted(self._names_of_runs)])
         meant = f"did you mean {near[0]}? Else " if near else ""
         remedy = f"write {{{name}}} where the scenario has it, or name what it sets, as in transport.min_rto_s"
         return ParameterError(f"{message}: {meant}{remedy}")
