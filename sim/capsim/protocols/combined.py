@@ -14,7 +14,7 @@ from capsim.base.bounds import shortened
 from capsim.protocols.schemes.ecmp import SCHEME as PLAIN
 from capsim.roles.components import Component, Queue, Scheme
 from capsim.roles.hooks import HOST_ROLES, ROLES, is_own
-from capsmodel.checks import ParameterError, did_you_mean, require
+from capsmodel.checks import ParameterError, nearest, require
 
 SIGN = "+"
 Place = tuple[str, str, str]
@@ -92,7 +92,9 @@ def _scheme_of(
     role = _role_of(part)
     name = part.removesuffix(f".{role}")
     if role and role not in ROLES:
-        raise ParameterError(f"{where}: {shortened(role)} is no role: {did_you_mean(role, ROLES)}")
+        near = nearest(role, ROLES)
+        hint = f"did you mean {name}.{near[0]}? There" if near else "there"
+        raise ParameterError(f"{where}: {shortened(role)} is no role: {hint} are {', '.join(ROLES)}")
     if name not in (each.name for each in known):
         _refuse_component(name, part, parts, where, known)
     return find(name)

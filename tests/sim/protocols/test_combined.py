@@ -68,7 +68,7 @@ def test_what_does_not_go_together_is_refused_in_one_line(subtests):
         ("rps+uet.queue", "its queue marks packets, but its hosts send none to be marked: take a scheme that marks"),
         ("rps+dctcp.congestion", "its windows wait for marks, but no packet is marked: take a scheme that marks"),
         ("rps+uet.congestion", "its windows wait for marks, but no packet is marked: take a scheme that marks"),
-        ("rps+presto.leyer", "'leyer' is no role: did you mean layer? There are transport, congestion,"),
+        ("rps+presto.leyer", "'leyer' is no role: did you mean presto.layer? There are transport, congestion,"),
         ("rps+", "a part is missing: write names between the signs, as in rps+dctcp"),
         ("rps+round_robin", "round_robin is a NIC: set it by --nic, or the key nic"),
         ("own.py:MINE+rps", "combine a scheme of a file in the file, as in replace("),
